@@ -21,8 +21,8 @@ constexpr size_t kChains = 12;  // independent chains, enough to hide the latenc
 /// Input of the kernels: a vector for each chain. All elements are 1, unknown to the compiler.
 template <class T>
 struct Inputs {
-  static constexpr size_t kEach = kMaxVector / sizeof(T);
-  HWY_ALIGN T x[kChains * kEach];
+  static constexpr size_t kMaxLanes = kMaxVector / sizeof(T);
+  HWY_ALIGN T x[kChains * kMaxLanes];
   explicit Inputs(T one = static_cast<T>(1)) {
     for (auto& v : x) v = one;
   }

@@ -22,7 +22,7 @@ constexpr size_t kMiB = size_t{1} << 20;
 class Machine {
  public:
   explicit Machine(std::string date) : threads_(usable_threads()) {
-    when_ = "measured " + std::move(date);
+    measured_on_ = "measured " + std::move(date);
   }
   void print() {
     print_arithmetic();
@@ -31,15 +31,15 @@ class Machine {
 
  private:
   std::string source(unsigned threads, const std::string& what) const {
-    return when_ + " on " + std::to_string(threads) + (threads == 1 ? " thread: " : " threads: ") +
-           what;
+    return measured_on_ + " on " + std::to_string(threads) +
+           (threads == 1 ? " thread: " : " threads: ") + what;
   }
   void print_arithmetic();
   void print_memory();
   void print_level(const std::string& name, size_t bytes_one, size_t bytes_all);
 
   unsigned threads_;
-  std::string when_;
+  std::string measured_on_;
 };
 
 /// Tries every instruction set on one thread, then the best one on all threads.
@@ -55,8 +55,8 @@ void Machine::print_arithmetic() {
     for (const auto& kernel : set.kernels) {
       const auto rate = best_rate([&](size_t n, unsigned) { return kernel.run(n); }, 1, {});
       const auto key = std::string(kernel.family) + "." + kernel.dtype;
-      print_figure("isa." + set.name + "." + key, rate,
-                   key.starts_with("peak.mac") ? "MAC/s" : "op/s", source(1, kernel.how));
+      print_value("isa." + set.name + "." + key, rate,
+                  key.starts_with("peak.mac") ? "MAC/s" : "op/s", source(1, kernel.how));
       auto& so_far = best.try_emplace(key, Best{&kernel, &set, 0}).first->second;
       if (rate > so_far.rate) so_far = {&kernel, &set, rate};
     }
@@ -67,8 +67,8 @@ void Machine::print_arithmetic() {
     const auto* kernel = b.kernel;
     const auto all =
         best_rate([kernel](size_t n, unsigned) { return kernel->run(n); }, threads_, {});
-    print_figure("single." + key, b.rate, unit, source(1, what));
-    print_figure(key, std::max(all, b.rate), unit, source(threads_, what));
+    print_value("single." + key, b.rate, unit, source(1, what));
+    print_value(key, std::max(all, b.rate), unit, source(threads_, what));
   }
 }
 
@@ -77,8 +77,8 @@ void Machine::print_level(const std::string& name, size_t bytes_one, size_t byte
   const auto print_rate = [&](const std::string& key, double rate, unsigned threads, size_t bytes,
                               const std::string& what) {
     if (rate > 0)
-      print_figure(key, rate, "B/s",
-                   source(threads, what + " over " + std::to_string(bytes / 1024) + " KiB"));
+      print_value(key, rate, "B/s",
+                  source(threads, what + " over " + std::to_string(bytes / 1024) + " KiB"));
   };
   const std::string triad = "a = b + s*c, bytes read and written (STREAM triad)", sum = "sums";
   print_rate("single.peak." + name, one.triad, 1, bytes_one, triad);
@@ -89,15 +89,16 @@ void Machine::print_level(const std::string& name, size_t bytes_one, size_t byte
 
 void Machine::print_memory() {
   const auto memory = memory_of_machine();
-  const auto provenance = when_ + ": as Linux reports it (/proc/meminfo, /sys/devices/system/cpu)";
+  const auto provenance =
+      measured_on_ + ": as Linux reports it (/proc/meminfo, /sys/devices/system/cpu)";
   if (memory.total)
-    print_figure("capacity.dram", static_cast<double>(memory.total), "B", provenance);
+    print_value("capacity.dram", static_cast<double>(memory.total), "B", provenance);
   size_t largest = 0;
   for (size_t level = 1; level <= 3; ++level) {
     const auto& cache = memory.caches[level];
     if (cache.total == 0) continue;
     const auto name = "l" + std::to_string(level);
-    print_figure("cache." + name, static_cast<double>(cache.total), "B", provenance);
+    print_value("cache." + name, static_cast<double>(cache.total), "B", provenance);
     // Half of a cache; other programs use the rest. Threads share the caches that cores share.
     print_level(name, cache.each / 2, std::min(cache.each / 2 * threads_, cache.total / 2));
     largest = std::max(largest, cache.total);

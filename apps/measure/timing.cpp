@@ -57,10 +57,10 @@ size_t repetitions_for(const Work& work, double seconds) {
 
 }  // namespace
 
-double best_rate(const Work& work, unsigned threads, const Effort& effort) {
-  const size_t times = repetitions_for(work, effort.seconds);
+double best_rate(const Work& work, unsigned threads, const RepeatLimits& limits) {
+  const size_t times = repetitions_for(work, limits.seconds);
   double best = 0;
-  for (int i = 0, since = 0; i < effort.most && since < effort.patience; ++i, ++since) {
+  for (int i = 0, since = 0; i < limits.most && since < limits.patience; ++i, ++since) {
     const double rate = one_rate(work, times, threads);
     if (rate > 1.01 * best) since = 0;
     best = std::max(best, rate);
@@ -76,8 +76,8 @@ unsigned usable_threads() {
                                                              // the set can hold
 }
 
-void print_figure(const std::string& key, double value, const char* unit,
-                  const std::string& source) {
+void print_value(const std::string& key, double value, const char* unit,
+                 const std::string& source) {
   std::printf("\n[%s]\nvalue = %.6e\nunit = \"%s\"\nsource = \"%s\"\n", key.c_str(), value, unit,
               source.c_str());
 }

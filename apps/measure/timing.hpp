@@ -11,20 +11,19 @@ namespace measure {
 /// Does the work `times` times on thread `thread`; returns the amount done, in the counted unit.
 using Work = std::function<double(size_t times, unsigned thread)>;
 
-struct Effort {
+struct RepeatLimits {
   double seconds = 1e-3;  ///< the shortest time of one repeat
   int patience = 6;       ///< repeats without a new best that end the measurement
   int most = 40;          ///< repeats
 };
 
 /// The rate per second of all threads together.
-double best_rate(const Work& work, unsigned threads, const Effort& effort);
+double best_rate(const Work& work, unsigned threads, const RepeatLimits& limits);
 
 /// Processors that this process may run on.
 unsigned usable_threads();
 
 /// Writes a value of a profile to standard output, as TOML.
-void print_figure(const std::string& key, double value, const char* unit,
-                  const std::string& source);
+void print_value(const std::string& key, double value, const char* unit, const std::string& source);
 
 }  // namespace measure

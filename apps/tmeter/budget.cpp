@@ -171,7 +171,7 @@ std::string in_unit_of(AssertionResult bound, double value) {
 }
 
 /// Leaf modules sorted by the change of a metric, or by its value without a comparison.
-std::string modules_that_matter(const Report& after, const AssertionResult& bound) {
+std::string largest_contributors(const Report& after, const AssertionResult& bound) {
   const size_t column = bound.metric;
   const Report* before = after.comparison.before;
   struct Row {
@@ -223,7 +223,7 @@ std::vector<BudgetRow> rows_of(const BudgetCheck& c, const Report& after, bool w
                   printable(r.subject) + " is " + shown_value(r),
                   "",
                   c.budget.line};
-    if (why && !r.holds && r.metric != SIZE_MAX) row.why = modules_that_matter(after, r);
+    if (why && !r.holds && r.metric != SIZE_MAX) row.why = largest_contributors(after, r);
     rows.push_back(std::move(row));
   }
   return rows;

@@ -21,7 +21,7 @@ using namespace core;
 constexpr uint64_t kOperator = 1000;  // ns
 constexpr int64_t kBytes = 64;
 
-struct Ticking {
+struct SimulatedClock {
   const Graph* graph;
   uint64_t now = 1'000'000'000;
 };
@@ -29,7 +29,7 @@ struct Ticking {
 /// Reports events of one run until an observer fails.
 class EventReporter {
  public:
-  EventReporter(tmeter_call* call, Ticking& clock) : call_(call), clock_(clock) {}
+  EventReporter(tmeter_call* call, SimulatedClock& clock) : call_(call), clock_(clock) {}
   tmeter_status status() const { return status_; }
   void report(int32_t kind, const Node* node = nullptr, int64_t bytes = 0, uint64_t since = 0) {
     if (status_ != TMETER_OK) return;
@@ -45,19 +45,19 @@ class EventReporter {
 
  private:
   tmeter_call* call_;
-  Ticking& clock_;
+  SimulatedClock& clock_;
   tmeter_status status_ = TMETER_OK;
 };
 
 tmeter_status prepare(tmeter_call* call, const tmeter_graph* graph, const tmeter_run_request*,
                       void** state, void*) {
-  *state = new Ticking{from_handle(graph)};
+  *state = new SimulatedClock{from_handle(graph)};
   const auto* api = static_cast<const tmeter_events_api*>(events_interface());
   return api->fact(call, core::to_abi("engine"), core::to_abi("a clock"));
 }
 
 tmeter_status run(tmeter_call* call, void* state, int32_t run, int32_t, void*) {
-  auto& clock = *static_cast<Ticking*>(state);
+  auto& clock = *static_cast<SimulatedClock*>(state);
   const bool reports_operators = run == TMETER_RUN_OPERATORS || run == TMETER_RUN_MEMORY;
   EventReporter reporter(call, clock);
   const uint64_t begin = clock.now;
@@ -76,7 +76,7 @@ tmeter_status run(tmeter_call* call, void* state, int32_t run, int32_t, void*) {
   return reporter.status();
 }
 
-void release(void* state, void*) { delete static_cast<Ticking*>(state); }
+void release(void* state, void*) { delete static_cast<SimulatedClock*>(state); }
 
 tmeter_status request_all_runs(tmeter_call* call, const tmeter_graph*, void*) {
   const auto* api = static_cast<const tmeter_runs_api*>(runs_interface());
@@ -144,7 +144,7 @@ void report_results(const Results& results, const Plugin& plugin, CheckLines& li
 }
 
 /// The plugin, the plugins it requires, and the owners of the metrics that its handlers compute.
-std::vector<Plugin*> taking_part(const CheckedPlugin& checked) {
+std::vector<Plugin*> required_plugins(const CheckedPlugin& checked) {
   std::set<std::string_view> metrics;
   for (const auto& h : checked.plugin.offered.op_handlers) metrics.insert(view(h.metric));
   for (const auto& h : checked.plugin.offered.module_handlers) metrics.insert(view(h.metric));
@@ -227,7 +227,7 @@ std::optional<Results> try_run(const CheckedPlugin& checked, const Graph& graph,
   auto& lines = checked.lines;
   const auto& executors = checked.plugin.manifest.executors;
   const bool own_executor = !executors.empty() && executors.front() != kClock;
-  Engine engine(graph, taking_part(checked), checked.log, &checked.hardware);
+  Engine engine(graph, required_plugins(checked), checked.log, &checked.hardware);
   engine.read_tensors(tensors, kThreadsOfCheck);
   std::optional<ModelRuns> runs;
   if (!executors.empty()) {

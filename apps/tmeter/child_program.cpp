@@ -60,11 +60,11 @@ ProgramEnd run_program(const std::vector<std::string>& arguments, bool silent) {
   if (failed) return {{}, 0, std::strerror(failed)};
   in = Descriptor();
   ProgramEnd end;
-  core::end_child_at_signals(child);
+  core::end_child_on_signals(child);
   end.output = all_of(out.get());
   while (waitpid(child, &end.status, 0) < 0 && errno == EINTR) {
   }
-  core::end_child_at_signals(0);
+  core::end_child_on_signals(0);
   const bool interrupted =
       (WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGINT) ||
       (WIFEXITED(end.status) &&

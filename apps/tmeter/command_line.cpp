@@ -96,7 +96,7 @@ std::vector<std::string> long_names() {
     auto name = unknown->get_option_name();
     name = name.substr(0, name.find('='));
     if (!name.starts_with("-")) name = "--" + name;
-    const auto ours = option_elsewhere(name);
+    const auto ours = option_replacement(name);
     throw Error(ErrorKind::kUsage,
                 "unknown option '" + name + "'" +
                     (ours.empty() ? did_you_mean(name, long_names()) + hint : ours));
@@ -284,15 +284,15 @@ uint64_t parse_seed(const std::string& text) {
 /// --full with --inference: all measuring plugins take part, and runs on fewer threads are
 /// measured.
 void measure_all(CommandLine& out) {
-  out.running = Running::kProfile;
+  out.running = RunMode::kProfile;
   out.settings.options["profile"].try_emplace(
       "scaling", core::Setting{.value = "true", .origin = std::string(core::kOfRuns)});
 }
 
 void fill_runs(const po::variables_map& map, CommandLine& out) {
-  if (map.count("inference")) out.running = Running::kInference;
-  if (map.count("profile")) out.running = Running::kProfile;
-  if (out.running == Running::kNo) return require_run(map);
+  if (map.count("inference")) out.running = RunMode::kInference;
+  if (map.count("profile")) out.running = RunMode::kProfile;
+  if (out.running == RunMode::kNo) return require_run(map);
   if (out.settings.full) measure_all(out);
   auto& runs = out.runs;
   runs.threads = out.threads;
@@ -411,7 +411,7 @@ void take_files(const Texts& files, Command command, bool lists, CommandLine& ou
   const bool two = command == Command::kDiff, many = command == Command::kMerge;
   const bool saved = command == Command::kShow || many;
   const std::string what = saved ? "saved report" : "model file";
-  if (command == Command::kAnalyse) refuse_words_elsewhere(files, lists);
+  if (command == Command::kAnalyse) refuse_foreign_terms(files, lists);
   if (two && files.size() != 2) {
     throw Error(ErrorKind::kUsage, "two model files or saved reports are expected, got " +
                                        std::to_string(files.size()) +
@@ -434,7 +434,7 @@ void take_files(const Texts& files, Command command, bool lists, CommandLine& ou
 
 }  // namespace
 
-void refuse_what_needs_a_model(const CommandLine& line) {
+void refuse_model_options(const CommandLine& line) {
   if (!line.needs_model.empty())
     throw Error(ErrorKind::kUsage, line.needs_model +
                                        " needs the model: a saved report has the values it was "
@@ -463,7 +463,7 @@ CommandLine parse_command_line(const Arguments& arguments, Command command) {
   out.verbosity = map.count("quiet") ? -1 : static_cast<int>(map.count("verbose"));
   if (out.help || out.version) return out;
   out.needs_model = model_option(map);
-  if (command == Command::kShow || command == Command::kMerge) refuse_what_needs_a_model(out);
+  if (command == Command::kShow || command == Command::kMerge) refuse_model_options(out);
   take_own_options(map, command, out);
   if (map.count("config")) out.config = map["config"].as<std::string>();
   take_files(texts(map, "model"), command, map.count("plugins") || map.count("columns"), out);
@@ -485,7 +485,7 @@ CommandLine parse_command_line(const Arguments& arguments, Command command) {
   for (const auto& t : texts(map, "sweep")) out.sweep.push_back(parse_sweep_spec(t));
   out.assertions = texts(map, "assert");
   if (map.count("root")) out.root = map["root"].as<std::string>();
-  if (!out.root.empty() && out.running != Running::kNo && !out.sweep.empty())
+  if (!out.root.empty() && out.running != RunMode::kNo && !out.sweep.empty())
     throw Error(ErrorKind::kUsage, "--root goes with --sweep or with --inference, not with both");
   const bool has_root = command == Command::kAnalyse || command == Command::kShow;
   if (!out.root.empty() && !has_root)

@@ -35,7 +35,7 @@ struct CommandLine {
   std::vector<core::SweepAxis> sweep;
   std::vector<std::string> assertions;
   std::map<std::string, std::string, std::less<>> view;
-  Running running = Running::kNo;
+  RunMode running = RunMode::kNo;
   core::RunOptions runs;
   std::string root;         // --root: the module of the report; empty: the whole model
   std::string needs_model;  // the first given option that needs a model
@@ -46,7 +46,7 @@ struct CommandLine {
 enum class Command { kAnalyse, kShow, kDiff, kMerge, kBudget };
 
 /// Throws core::Error(kUsage) for an option that needs a model.
-void refuse_what_needs_a_model(const CommandLine& line);
+void refuse_model_options(const CommandLine& line);
 
 /// Throws core::Error(kUsage), naming the nearest valid spelling, and for options that the command
 /// does not have.

@@ -52,12 +52,12 @@ std::map<std::string, Words> values(const Registry& registry) {
           {"--depth", {"0", "1", "2", "3", "all"}}};
 }
 
-constexpr size_t kWhole = size_t{1} << 20;  // lists of words are long
+constexpr size_t kMaxListBytes = size_t{1} << 20;  // lists of words are long
 
 /// In single quotes, for bash and zsh; names of plugins are not trusted.
 std::string shell_quoted(std::string_view text) {
   std::string out = "'";
-  for (const char c : visible(text, kWhole))
+  for (const char c : visible(text, kMaxListBytes))
     out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
 }
@@ -180,7 +180,7 @@ std::string zsh(const std::vector<OptionText>& options, const std::map<std::stri
 /// fish takes \' inside of single quotes.
 std::string fish_quoted(std::string_view text) {
   std::string out = "'";
-  for (const char c : visible(text, kWhole)) {
+  for (const char c : visible(text, kMaxListBytes)) {
     if (c == '\'' || c == '\\') out += '\\';
     out += c;
   }

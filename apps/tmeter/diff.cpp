@@ -97,7 +97,7 @@ Ending diff(Session& session, std::vector<ReportTarget> targets) {
   const auto plugins = chosen_plugins(session.registry(), line.settings.plugins, line.running);
   choose_diff_writers(session.registry(), targets);
   session.begin(targets, {line.other, line.model}, plugins);
-  if (is_saved(line.other) && is_saved(line.model)) refuse_what_needs_a_model(line);
+  if (is_saved(line.other) && is_saved(line.model)) refuse_model_options(line);
 
   Source source_before, source_after;
   auto before = report_of(session, line.other, plugins, source_before);

@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   using tmeter::core::ErrorKind;
   tmeter::core::occupy_standard_descriptors();
   tmeter::core::end_with_parent();
-  tmeter::core::end_at_signals();
+  tmeter::core::exit_on_signals();
   tmeter::core::Terminal terminal(false);
   try {
     return run(argc, argv);

@@ -53,13 +53,13 @@ std::vector<std::string> expanded(const CommandLine& line) {
   return files;
 }
 
-SavedReport as_index(const std::vector<std::string>& files) {
+SavedReport merged_index(const std::vector<std::string>& files) {
   ModelIndex index;
   for (const auto& file : files) index.add({file, open_report(file)});
   return index.finish();
 }
 
-SavedReport as_one(const std::vector<std::string>& files) {
+SavedReport merged_shards(const std::vector<std::string>& files) {
   std::vector<Part> parts;
   for (const auto& file : files) parts.push_back({file, open_report(file)});
   return merge_shards(std::move(parts));
@@ -70,7 +70,7 @@ Ending merge(Session& session, const std::vector<std::string>& files,
              const std::vector<ReportTarget>& targets) {
   const auto& line = session.line();
   session.begin(targets, files, session.registry().given_files());
-  auto merged = line.index ? as_index(files) : as_one(files);
+  auto merged = line.index ? merged_index(files) : merged_shards(files);
   session.take_snapshot();
   auto& report = merged.report;
   require_metrics_of_report(session, report.results);

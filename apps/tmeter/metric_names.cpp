@@ -16,7 +16,7 @@ using namespace core;
 using Names = std::vector<std::string>;
 
 /// The run or the saved report that lacks the metric.
-enum class Of { kRun, kReport };
+enum class MetricSource { kRun, kReport };
 
 struct RequestedMetric {
   std::string name, option;  // "energy", "--sort"
@@ -62,11 +62,11 @@ std::string options_that_add(const Plugin& plugin, bool measured, const Session&
 }
 
 /// Throws Error(kUsage) if a plugin has the metric or this name.
-void refuse_if_of(const Plugin& plugin, const RequestedMetric& requested, const Session& session,
-                  Of of) {
+void refuse_if_in_plugin(const Plugin& plugin, const RequestedMetric& requested,
+                         const Session& session, MetricSource source) {
   const auto& m = plugin.manifest;
   const bool is_metric = contains(m.metrics, requested.name);
-  if (is_metric ? plugin.is_open() && of == Of::kRun
+  if (is_metric ? plugin.is_open() && source == MetricSource::kRun
                 : m.metrics.empty() || m.name != requested.name)
     return;
   const bool measured =
@@ -74,7 +74,7 @@ void refuse_if_of(const Plugin& plugin, const RequestedMetric& requested, const 
   const auto options = options_that_add(plugin, measured, session);
   const auto why = plugin.library.empty()    ? " is not available: " + m.unavailable
                    : !plugin.failure.empty() ? " failed: " + plugin.failure
-                   : of == Of::kReport
+                   : source == MetricSource::kReport
                        ? " is not in the report; `tmeter MODEL " + options +
                              (is_metric ? " --columns=" + requested.name : "") + "` has it"
                    : plugin.is_open() ? ""
@@ -87,17 +87,17 @@ void refuse_if_of(const Plugin& plugin, const RequestedMetric& requested, const 
                   (why.empty() ? "" : "it" + why + "; ") + "its metrics: " + joined(m.metrics));
 }
 
-void require(const Session& session, const Names& available, Of of) {
+void require(const Session& session, const Names& available, MetricSource source) {
   for (const auto& requested : requested_metrics_of(session)) {
     if (contains(available, requested.name)) continue;
-    Names elsewhere;
+    Names installed;
     for (const auto& p : session.registry().plugins()) {
-      refuse_if_of(*p, requested, session, of);
-      elsewhere.insert(elsewhere.end(), p->manifest.metrics.begin(), p->manifest.metrics.end());
+      refuse_if_in_plugin(*p, requested, session, source);
+      installed.insert(installed.end(), p->manifest.metrics.begin(), p->manifest.metrics.end());
     }
     if (!nearest(requested.name, available).empty())
       continue;  // the report's or the bound's own message
-    const auto meant = nearest(requested.name, elsewhere);
+    const auto meant = nearest(requested.name, installed);
     if (meant.empty()) continue;
     for (const auto& p : session.registry().plugins())
       if (contains(p->manifest.metrics, meant))
@@ -119,13 +119,13 @@ void require_metrics_of_run(const Session& session, const std::vector<Plugin*>& 
   for (const auto* p : plugins)
     for (const auto& m : p->offers().metrics)
       available.insert(available.end(), {str(m.id), str(m.title)});
-  require(session, available, Of::kRun);
+  require(session, available, MetricSource::kRun);
 }
 
 void require_metrics_of_report(const Session& session, const Results& results) {
   auto available = other_names();
   for (const auto& c : results.columns) available.insert(available.end(), {c.id, c.title});
-  require(session, available, Of::kReport);
+  require(session, available, MetricSource::kReport);
 }
 
 }  // namespace tmeter::app

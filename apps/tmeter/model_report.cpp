@@ -120,11 +120,11 @@ void fill_report(Report& report, const CommandLine& line, const LoadedModel& mod
 void require_operators(const CommandLine& line, const std::string& path, const Graph& graph) {
   if (graph.property("content") != "weights") return;
   const bool by_operator = line.view.contains("by") && line.view.at("by") == "operator";
-  const bool running = line.running != Running::kNo;
+  const bool running = line.running != RunMode::kNo;
   if (line.inputs.empty() && !by_operator && !running) return;
   throw Error(ErrorKind::kUsage,
               (by_operator                         ? "--by operator"
-               : line.running == Running::kProfile ? "--profile"
+               : line.running == RunMode::kProfile ? "--profile"
                : running                           ? "--inference"
                                                    : "--input " + line.inputs.front().text) +
                   std::string(": ") + printable(path) +
@@ -140,11 +140,11 @@ void require_model(const tmeter_source& source) {
 
 /// A second thread, if one can be started, describes the modules of a large graph while metrics are
 /// computed. A failure recurs in the writer that needs the descriptions.
-std::future<void> describe_modules_meanwhile(const Report& report, unsigned threads) {
+std::future<void> start_module_descriptions(const Report& report, unsigned threads) {
   constexpr size_t kMinOperators = 4096;
   const auto& graph = *report.graph;
   const bool is_worth_it = graph.nodes().size() >= kMinOperators && graph.symbols().empty();
-  if (!is_worth_it || threads < 2 || activity().watchful) return {};
+  if (!is_worth_it || threads < 2 || activity().checks_process_state) return {};
   return std::async([&report] {
     try {
       report.module_descriptions();
@@ -225,7 +225,7 @@ SavedReport report_of_model(Session& session, const std::string& path,
   if (!line.root.empty()) {
     auto part = part_of(*model.graph, find_module(*model.graph, line.root));
     // A run is of the whole model; its values are split afterwards.
-    if (line.running != Running::kNo)
+    if (line.running != RunMode::kNo)
       measured_part = std::move(part);
     else
       model.graph = std::move(part.graph);
@@ -233,20 +233,20 @@ SavedReport report_of_model(Session& session, const std::string& path,
 
   activity().stage = Stage::kAnalysing;
   append_unique(names, plugins_with_handlers(registry, *model.graph));
-  put_in_order(names);
+  sort_by_topic(names);
   auto plugins = registry.open_with_needs(names);
-  put_in_order(plugins);
+  sort_by_topic(plugins);
   require_metrics_of_run(session, plugins);
   choose_requested(plugins, requested_metrics(line));
   report.graph = model.graph.get();
-  auto described = describe_modules_meanwhile(report, line.threads);
+  auto described = start_module_descriptions(report, line.threads);
   Decoders decoders(registry, *model.graph, log);
   const TensorBytes tensors(source.file, &decoders);
   Engine engine(*model.graph, plugins, log, &hardware);
   engine.allow_trials(*model.graph);
   engine.read_tensors(tensors, line.threads);
   std::optional<ModelRuns> runs;
-  if (line.running != Running::kNo)
+  if (line.running != RunMode::kNo)
     engine.run_model(runs.emplace(registry, tensors, line.runs, log));
   try {
     report.results = engine.run();
@@ -265,7 +265,7 @@ SavedReport report_of_model(Session& session, const std::string& path,
   if (runs) add_measuring(report, session, *runs);
   session.report_unused_settings();
   if (measured_part) {
-    keep_part(report, *measured_part);
+    restrict_to_part(report, *measured_part);
     model.graph = std::move(measured_part->graph);
   }
   out.graph = std::move(model.graph);

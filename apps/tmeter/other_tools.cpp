@@ -14,11 +14,11 @@ namespace {
 using namespace core;
 
 /// Words of other tools with the same answer.
-struct Elsewhere {
-  std::string_view words, here;
+struct ForeignTerms {
+  std::string_view words, replacement;
 };
 
-constexpr Elsewhere kOptions[] = {
+constexpr ForeignTerms kOptions[] = {
     {"-o --output --out --save --outfile --output-file --export",
      "--report FILE, as in --report report.json"},
     {"--outdir --output-dir", "--report FILE, as in --report out/report.json"},
@@ -67,7 +67,7 @@ constexpr Elsewhere kOptions[] = {
     {"--debug --log-level --loglevel", "--verbose"},
 };
 
-constexpr Elsewhere kCommands[] = {
+constexpr ForeignTerms kCommands[] = {
     {"analyze analyse summary summarize summarise inspect info describe stats stat view print load "
      "parse count measure estimate report",
      "`tmeter MODEL`"},
@@ -92,11 +92,11 @@ constexpr Elsewhere kCommands[] = {
     {"batch many", "`tmeter fleet FILES...`"},
 };
 
-std::string_view find_word(std::span<const Elsewhere> table, std::string_view word) {
+std::string_view find_word(std::span<const ForeignTerms> table, std::string_view word) {
   for (const auto& entry : table) {
     for (size_t at = 0; at < entry.words.size();) {
       const auto end = std::min(entry.words.find(' ', at), entry.words.size());
-      if (entry.words.substr(at, end - at) == word) return entry.here;
+      if (entry.words.substr(at, end - at) == word) return entry.replacement;
       at = end + 1;
     }
   }
@@ -114,15 +114,16 @@ std::string with_model(std::string text, const std::vector<std::string>& operand
 
 void refuse_command(const std::vector<std::string>& operands) {
   const auto& word = operands.front();
-  const auto here = find_word(kCommands, word);
+  const auto replacement = find_word(kCommands, word);
   const auto meant = operands.size() > 1 && word.find_first_of("./") == word.npos
                          ? did_you_mean(word, command_names())
                          : std::string();
-  if (here.empty() && meant.empty()) return;
+  if (replacement.empty() && meant.empty()) return;
   throw Error(
       ErrorKind::kUsage,
       "there is no command '" + printable(word) + "'" +
-          (here.empty() ? meant : "; here it is " + with_model(std::string(here), operands)));
+          (replacement.empty() ? meant
+                               : "; here it is " + with_model(std::string(replacement), operands)));
 }
 
 /// The option for a word that is not a file; empty: none is known. `lists`: an
@@ -147,14 +148,14 @@ std::string option_of(const std::string& operand, bool lists) {
 
 }  // namespace
 
-std::string option_elsewhere(std::string_view option) {
+std::string option_replacement(std::string_view option) {
   std::string name(option);  // "--input_size" is "--input-size"
   std::replace(name.begin(), name.end(), '_', '-');
-  const auto here = find_word(kOptions, name);
-  return here.empty() ? std::string() : "; here it is " + std::string(here);
+  const auto replacement = find_word(kOptions, name);
+  return replacement.empty() ? std::string() : "; here it is " + std::string(replacement);
 }
 
-void refuse_words_elsewhere(const std::vector<std::string>& operands, bool lists) {
+void refuse_foreign_terms(const std::vector<std::string>& operands, bool lists) {
   if (operands.empty()) return;
   if (!is_there(operands.front())) refuse_command(operands);
   for (size_t i = 1; i < operands.size(); ++i) {

@@ -29,7 +29,7 @@ namespace {
 using namespace core;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kMaxToOpen = 2;  // milliseconds
+constexpr double kMaxOpenTime = 2;  // milliseconds
 constexpr std::string_view kOpened = "while it was opened";
 
 std::string milliseconds(double value) {
@@ -66,7 +66,7 @@ class Check {
 
   Ending run() {
     open();
-    describe_it();
+    note_properties();
     const CheckedPlugin checked{*registry_, *plugin_, log_, hardware_, worker_, lines_};
     complete_for_runs(checked);
     try_sample(checked);
@@ -75,7 +75,7 @@ class Check {
     for (const auto& call : calls_) operators.try_call(call);
     for (const auto& l : plugin_->manifest.loaders) try_loader(l);
     for (const auto& model : request_.models) try_model(checked, model);
-    look_around();
+    check_process_state();
     worker_.report(0, lines_.text());
     return {lines_.bad() ? static_cast<int>(ErrorKind::kPlugin) : 0, {}, true, {}};
   }
@@ -104,8 +104,8 @@ class Check {
     const auto described = describe(*started_, offers);
     lines_.add_line(described.id + " " + described.version + "  " + library_);
     const auto words = "opened in " + milliseconds(took.count());
-    took.count() <= kMaxToOpen ? lines_.fine(words)
-                               : lines_.note(words + ", more than " + milliseconds(kMaxToOpen));
+    took.count() <= kMaxOpenTime ? lines_.fine(words)
+                                 : lines_.note(words + ", more than " + milliseconds(kMaxOpenTime));
     compare_manifest(described);
   }
 
@@ -127,13 +127,13 @@ class Check {
           "no manifest beside it: tmeter opens it at every start; `tmeter plugin manifest "
           "FILE --output FILE.toml` writes one, tmeter_add_plugin() in CMake does");
     const auto manifest = read_manifest(path);
-    if (!is_still(manifest.made_from, library_))
+    if (!is_unchanged(manifest.made_from, library_))
       return lines_.bad("its manifest belongs to another build of the library");
     same_offer(manifest, described) ? lines_.fine("its manifest agrees with it")
                                     : lines_.bad("its manifest differs from the library");
   }
 
-  void describe_it() {
+  void note_properties() {
     const auto& m = plugin_->manifest;
     if (m.description.empty()) lines_.note("it has no description");
     if (!m.rights.empty()) lines_.note("it may, beyond computing: " + m.rights);
@@ -174,7 +174,7 @@ class Check {
   }
 
   /// Reports changes of the process that the plugin left behind.
-  void look_around() {
+  void check_process_state() {
     const auto change = before_.change_since(plugin_->call.keeps_threads);
     change.empty()
         ? lines_.fine("leaves the process as it was: signals, timers, environment, threads, locale")

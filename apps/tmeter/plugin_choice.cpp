@@ -63,11 +63,11 @@ bool is_removal(const std::string& name) { return name.starts_with("-"); }
 
 std::vector<std::string> chosen_plugins(Registry& registry,
                                         const std::vector<std::string>& requested,
-                                        Running running) {
+                                        RunMode running) {
   std::vector<std::string> ids;
   const auto add = [&](std::string_view name) {
     const auto& m = registry.get(name).manifest;
-    if (running == Running::kNo && only_measures(m))
+    if (running == RunMode::kNo && only_measures(m))
       throw Error(ErrorKind::kUsage,
                   "plugin '" + m.name + "' measures runs of the model: add --inference");
     ids.push_back(m.id);
@@ -85,7 +85,7 @@ std::vector<std::string> chosen_plugins(Registry& registry,
     if (is_removal(name)) continue;  // the registry has removed it
     if (name != "all") add(name);
     for (const auto& p : registry.plugins()) {
-      const bool idle = running == Running::kNo && only_measures(p->manifest);
+      const bool idle = running == RunMode::kNo && only_measures(p->manifest);
       if (name == "all" && !p->manifest.metrics.empty() && !idle &&
           has_required_plugins(registry, p->manifest))
         ids.push_back(p->manifest.id);
@@ -101,8 +101,8 @@ std::vector<std::string> chosen_plugins(Registry& registry,
                                        "' computes nothing, it writes reports: give --report " +
                                        m.writers.front().name + " instead of --plugins=" + m.name);
   }
-  const size_t measuring = running == Running::kNo          ? 0
-                           : running == Running::kInference ? kOfInference
+  const size_t measuring = running == RunMode::kNo          ? 0
+                           : running == RunMode::kInference ? kOfInference
                                                             : kMeasuring.size();
   for (size_t i = 0; i < measuring; ++i) {
     if (is_there(kMeasuring[i])) append_unique(ids, {kMeasuring[i]});
@@ -117,12 +117,12 @@ std::string option_of_measuring(const Manifest& manifest) {
   return at < static_cast<ptrdiff_t>(kOfInference) ? "--inference" : "--profile";
 }
 
-void put_in_order(std::vector<std::string>& ids) {
+void sort_by_topic(std::vector<std::string>& ids) {
   std::sort(ids.begin(), ids.end(),
             [](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
 }
 
-void put_in_order(std::vector<Plugin*>& plugins) {
+void sort_by_topic(std::vector<Plugin*>& plugins) {
   std::sort(plugins.begin(), plugins.end(), [](const auto* a, const auto* b) {
     return place_of(a->manifest.id) < place_of(b->manifest.id);
   });

@@ -9,12 +9,12 @@
 namespace tmeter::app {
 
 /// Whether the model is run, and how closely it is measured.
-enum class Running { kNo, kInference, kProfile };
+enum class RunMode { kNo, kInference, kProfile };
 
 /// Ids from --plugins (the default set, "all", without omitted ones), from --plugin, and of
 /// plugins that measure runs. Throws Error(kUsage) for a measuring plugin without a run.
 std::vector<std::string> chosen_plugins(core::Registry& registry,
-                                        const std::vector<std::string>& requested, Running running);
+                                        const std::vector<std::string>& requested, RunMode running);
 
 /// "--inference" or "--profile" for a plugin that these add; else empty.
 std::string option_of_measuring(const core::Manifest& manifest);
@@ -22,8 +22,8 @@ std::string option_of_measuring(const core::Manifest& manifest);
 /// Sorts plugins by topic: size, computation, cost, weights, then third-party plugins by id. It
 /// determines the order of columns, regardless of the order on the command line and of
 /// dependencies.
-void put_in_order(std::vector<std::string>& ids);
-void put_in_order(std::vector<core::Plugin*>& plugins);
+void sort_by_topic(std::vector<std::string>& ids);
+void sort_by_topic(std::vector<core::Plugin*>& plugins);
 
 /// Ids of other plugins that handle an operator or module of this model. An in-house
 /// layer is counted once its plugin is in a plugin folder.

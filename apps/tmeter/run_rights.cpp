@@ -52,8 +52,8 @@ Rights run_rights(const Settings& settings, const std::vector<std::string>& file
   return rights;
 }
 
-void add_rights_of_runs(Rights& rights, Running running, const std::string& device) {
-  if (running == Running::kNo) return;
+void add_rights_of_runs(Rights& rights, RunMode running, const std::string& device) {
+  if (running == RunMode::kNo) return;
   rights.inference = true;
   for (const char* path :
        {"/proc/stat", "/proc/vmstat", "/proc/loadavg", "/proc/diskstats", "/proc/net",
@@ -63,7 +63,7 @@ void add_rights_of_runs(Rights& rights, Running running, const std::string& devi
   for (const char* folder :
        {"/sys/class/hwmon", "/sys/class/powercap", "/sys/bus/event_source/devices"})
     add_targets_in(folder, rights.read);
-  rights.counters = running == Running::kProfile;
+  rights.counters = running == RunMode::kProfile;
   if (device == "cpu") return;
   rights.read.emplace_back("/proc/driver/nvidia");
   for (const char* path : {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools"})

@@ -18,7 +18,7 @@ core::Rights run_rights(const core::Settings& settings, const std::vector<std::s
 
 /// The rights that `running` and `device` add: to read sensors; counters of this process
 /// for --profile; a GPU's devices for a model that runs on it.
-void add_rights_of_runs(core::Rights& rights, Running running, const std::string& device);
+void add_rights_of_runs(core::Rights& rights, RunMode running, const std::string& device);
 
 /// The plugins that the user named with --plugins, --plugin or --report and that declare rights. A
 /// plugin that was only found in a folder gets none.

@@ -42,7 +42,7 @@ void Session::begin(std::vector<ReportTarget> targets, const std::vector<std::st
 void Session::take_snapshot() { before_ = ProcessStateSnapshot::now(); }
 
 void Session::require_unchanged_at_failure() const {
-  if (before_ && !activity().watchful) require_unchanged("before the run failed");
+  if (before_ && !activity().checks_process_state) require_unchanged("before the run failed");
 }
 
 void Session::report_problems() {
@@ -178,7 +178,7 @@ int run_supervised(const CommandLine& line, const std::vector<ReportTarget>& tar
   const auto screen = this_screen(line.color);
   Job job{line.model, {}, line.limits, line.verbosity < 0, line.verbosity, false};
   for (const auto& t : targets) job.targets.push_back(t.file);
-  job.runs_model = line.running != Running::kNo;
+  job.runs_model = line.running != RunMode::kNo;
   add_plugin_host_interfaces();
   add_report_interfaces();
   const int status = supervise(job, [&](Worker& worker) {

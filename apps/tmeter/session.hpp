@@ -44,7 +44,8 @@ class Session {
   /// Drops the warnings of the previous model and keeps those of the plugins' start.
   void forget_warnings() { log_.keep_warnings(warned_at_start_); }
   /// Throws PluginError if a plugin has left the process changed. Checked rarely, so the plugin is
-  /// unknown: the supervisor repeats the run with a check after each callback (Activity::watchful).
+  /// unknown: the supervisor repeats the run with a check after each callback
+  /// (Activity::checks_process_state).
   void require_unchanged(const std::string& when) const;
   /// The same for a run that fails: a plugin's changes may be the reason.
   void require_unchanged_at_failure() const;

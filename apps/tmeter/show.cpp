@@ -35,7 +35,7 @@ Ending show(Session& session, const std::vector<ReportTarget>& targets) {
   saved.report.view = line.view;
   if (!line.root.empty()) {
     auto part = part_of(*saved.graph, find_module(*saved.graph, line.root));
-    keep_part(saved.report, part);
+    restrict_to_part(saved.report, part);
     saved.graph = std::move(part.graph);
   }
   const auto results = check(session.assertions(), saved, saved.report.assertions);

@@ -76,7 +76,7 @@ class Errors {
   Errors(Weights& before, Weights& after) : before_(before), after_(after) {}
 
   /// Compares `a` with the elements of `b` from `first` on.
-  Sums of_piece(const Tensor& a, const Tensor& b, int64_t first) {
+  Sums sums_of_piece(const Tensor& a, const Tensor& b, int64_t first) {
     if (!before_.available(a) || !after_.available(b)) return {0, 0, false};
     return sums(a, b, {}, {}, first);
   }
@@ -230,7 +230,7 @@ void add_weight_errors(Session& session, Report& before, Report& after) {
       if (other) sums = errors.of(*other, *t);
       int64_t first = 0;
       for (const auto* piece : joined) {
-        sums.add(errors.of_piece(*piece, *t, first));
+        sums.add(errors.sums_of_piece(*piece, *t, first));
         first += piece->numel;
       }
       cells(found, TMETER_AXIS_TENSOR).set(t->index, sums.sqnr());

@@ -49,16 +49,16 @@ inline CompactNumber sum_of(const CompactNumber& a, const CompactNumber& b) {
 }
 
 /// Positions of the last value, the last missing one, and the last one inside an answered call.
-struct Places {
+struct Positions {
   void value_at(uint32_t at) { value = std::max(value, at); }
   void gap_at(uint32_t at) { gap = std::max(gap, at); }
-  void elsewhere_at(uint32_t at) { elsewhere = std::max(elsewhere, at); }
-  uint32_t value = 0, gap = 0, elsewhere = 0;
+  void in_module_at(uint32_t at) { in_module = std::max(in_module, at); }
+  uint32_t value = 0, gap = 0, in_module = 0;
 };
-struct NoPlaces {
+struct NoPositions {
   void value_at(uint32_t) {}
   void gap_at(uint32_t) {}
-  void elsewhere_at(uint32_t) {}
+  void in_module_at(uint32_t) {}
 };
 
 struct WeightedSums {
@@ -82,8 +82,8 @@ class Accumulator {
     const auto at = static_cast<uint32_t>(node);
     if (n.kind == TMETER_NUMBER_NONE) return;
     if (n.kind == TMETER_NUMBER_IN_MODULE) {
-      elsewhere_ = true;
-      places_.elsewhere_at(at);
+      in_module_ = true;
+      positions_.in_module_at(at);
       return;
     }
     if (!is_known(n)) return add_gap(n.kind != TMETER_NUMBER_UNAVAILABLE, at);
@@ -104,10 +104,10 @@ class Accumulator {
   void add(const Accumulator& inside) {
     unknown_ = unknown_ || inside.unknown_;
     unavailable_ = unavailable_ || inside.unavailable_;
-    elsewhere_ = elsewhere_ || inside.elsewhere_;
+    in_module_ = in_module_ || inside.in_module_;
     if constexpr (kLast) {
-      places_.gap_at(inside.places_.gap);
-      places_.elsewhere_at(inside.places_.elsewhere);
+      positions_.gap_at(inside.positions_.gap);
+      positions_.in_module_at(inside.positions_.in_module);
     }
     if (!inside.any_) return;
     if constexpr (kMean) {
@@ -115,7 +115,7 @@ class Accumulator {
       weighed_.weights += inside.weighed_.weights;
     }
     uint32_t at = 0;
-    if constexpr (kLast) at = inside.places_.value;
+    if constexpr (kLast) at = inside.positions_.value;
     combine(inside.value(), at);
     number_ = number_ || inside.number_;
     partial_ = partial_ || inside.partial_;
@@ -127,7 +127,7 @@ class Accumulator {
     if (!number_ && has_gap()) return gap();
     if (!any_) return nothing();
     auto out = mean_or_value();
-    const bool partial = is_number(out) && (has_gap() || partial_ || elsewhere_);
+    const bool partial = is_number(out) && (has_gap() || partial_ || in_module_);
     out.flags = partial ? uint32_t{TMETER_NUMBER_PARTIAL} : 0;
     return out;
   }
@@ -135,14 +135,14 @@ class Accumulator {
  private:
   bool has_gap() const { return unknown_ || unavailable_; }
   tmeter_number nothing() const {
-    return number_of_kind(elsewhere_ ? TMETER_NUMBER_IN_MODULE : TMETER_NUMBER_NONE);
+    return number_of_kind(in_module_ ? TMETER_NUMBER_IN_MODULE : TMETER_NUMBER_NONE);
   }
   tmeter_number gap() const {
     return number_of_kind(unknown_ ? TMETER_NUMBER_UNKNOWN : TMETER_NUMBER_UNAVAILABLE);
   }
   void add_gap(bool unknown, uint32_t at) {
     (unknown ? unknown_ : unavailable_) = true;
-    places_.gap_at(at);
+    positions_.gap_at(at);
   }
   CompactNumber value() const {
     CompactNumber n(payload_);
@@ -163,9 +163,9 @@ class Accumulator {
     } else if constexpr (kAggregation == TMETER_AGGREGATE_MAX) {
       if (first || n.real() > value().real()) set(n);
     } else if constexpr (kLast) {
-      if (first || at >= places_.value) set(n);
+      if (first || at >= positions_.value) set(n);
     }
-    places_.value_at(at);
+    positions_.value_at(at);
   }
   tmeter_number mean_or_value() const {
     if constexpr (kMean) {
@@ -177,8 +177,8 @@ class Accumulator {
   }
   /// Values before the last one do not matter, missing or not.
   tmeter_number last() const requires kLast {
-    if (has_gap() && (!any_ || places_.gap > places_.value)) return gap();
-    if (!any_ || (elsewhere_ && places_.elsewhere > places_.value)) return nothing();
+    if (has_gap() && (!any_ || positions_.gap > positions_.value)) return gap();
+    if (!any_ || (in_module_ && positions_.in_module > positions_.value)) return nothing();
     return value().number();
   }
 
@@ -187,8 +187,8 @@ class Accumulator {
   bool any_ = false, number_ = false;  // has a value; has a value other than zero by rule
   bool partial_ = false;
   bool unknown_ = false, unavailable_ = false;
-  bool elsewhere_ = false;  // a value belongs to an answered module call
-  [[no_unique_address]] std::conditional_t<kLast, Places, NoPlaces> places_;
+  bool in_module_ = false;  // a value belongs to an answered module call
+  [[no_unique_address]] std::conditional_t<kLast, Positions, NoPositions> positions_;
   [[no_unique_address]] std::conditional_t<kMean, WeightedSums, Unweighted> weighed_;
 };
 static_assert(sizeof(Accumulator<TMETER_AGGREGATE_SUM>) == 16);

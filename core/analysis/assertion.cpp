@@ -200,7 +200,7 @@ bool suits_unit(double value, const Assertion& a) {
 }
 
 /// "236.40 ms" for a time beside a limit in ns; empty for a dimension without units of its own.
-std::string in_own_unit(double value, Dimension dimension) {
+std::string scaled_text(double value, Dimension dimension) {
   if (dimension == kTime) return scaled(value, TMETER_UNIT_SECOND, "s").text();
   if (dimension == kEnergy) return scaled(value, TMETER_UNIT_JOULE, "J").text();
   if (dimension == kBytes) return scaled(value, TMETER_UNIT_BYTE, "B").text();
@@ -218,7 +218,7 @@ std::string plain(const tmeter_number& n, const Assertion& a) {
   if (suits_unit(real(n), a))
     return short_number(real(n) / a.unit_scale, limit / a.unit_scale) + " " +
            std::string(a.unit_name) + rest;
-  if (const auto text = in_own_unit(real(n), a.unit); !text.empty()) return text + rest;
+  if (const auto text = scaled_text(real(n), a.unit); !text.empty()) return text + rest;
   if (n.kind != TMETER_NUMBER_FLOAT)
     return std::to_string(n.kind == TMETER_NUMBER_INT ? n.i : 0) + rest;
   return short_number(n.f, limit) + rest;

@@ -48,7 +48,7 @@ void make_unavailable(Column& c, const std::string& why, const Graph& graph) {
 
 using ById = std::unordered_map<std::string_view, const Column*, TextHash>;
 
-void require_sound(const Column& added, const ById& others) {
+void require_valid_column(const Column& added, const ById& others) {
   if (const auto other = others.find(added.id); other != others.end()) {
     const auto ids = std::minmax(other->second->plugin, added.plugin);
     throw Error(ErrorKind::kPlugin, "plugins " + ids.first + " and " + ids.second +
@@ -86,7 +86,7 @@ std::vector<Column> make_columns(const std::vector<Plugin*>& plugins, const Grap
   for (auto* p : plugins) {
     for (const auto& metric : p->offered.metrics) {  // also for a failed plugin
       auto column = make_column(metric, p->manifest.id);
-      require_sound(column, by_id);
+      require_valid_column(column, by_id);
       column.cells[static_cast<size_t>(column.axis)].resize(axis_size(graph, column.axis));
       if (!p->failure.empty()) make_unavailable(column, p->failure, graph);
       const auto& added = columns.emplace_back(std::move(column));
@@ -136,14 +136,14 @@ Missing missing_in(const Column& column, const Graph& graph) {
 
 /// "aten::foo ×3, aten::bar ×1 and 4 more operators"
 std::string named(const Missing& missing) {
-  constexpr size_t kNamed = 8;
+  constexpr size_t kMaxNamedOperators = 8;
   std::vector<std::pair<std::string, uint64_t>> ops(missing.begin(), missing.end());
   std::stable_sort(ops.begin(), ops.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string out;
-  for (size_t i = 0; i < std::min(kNamed, ops.size()); ++i)
+  for (size_t i = 0; i < std::min(kMaxNamedOperators, ops.size()); ++i)
     out += (i ? ", " : "") + printable(ops[i].first) + " ×" + std::to_string(ops[i].second);
-  const auto more = ops.size() - std::min(kNamed, ops.size());
+  const auto more = ops.size() - std::min(kMaxNamedOperators, ops.size());
   return more ? out + " and " + std::to_string(more) + " more operators" : out;
 }
 

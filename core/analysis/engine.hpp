@@ -101,7 +101,7 @@ class Engine final : private ResultsAccess {
   class Computing;
 
   /// The result of a node's handlers.
-  struct Answer {
+  struct HandlerResult {
     tmeter_number value{};
     const Plugin* by = nullptr;  // null: no handler gave a value
     bool by_signature = true;    // all called handlers promise it
@@ -161,9 +161,9 @@ class Engine final : private ResultsAccess {
   void evaluate_all(size_t column);
   tmeter_number evaluate(size_t column, size_t node);
   tmeter_number compute(size_t column, const Node& node);
-  Answer call_handlers(size_t column, const Node& node);
+  HandlerResult call_handlers(size_t column, const Node& node);
   const SharedValue* shared_value(size_t column, size_t node) const;
-  void share(size_t column, const Node& node, const Answer& answer);
+  void share(size_t column, const Node& node, const HandlerResult& result);
   void note_largest(const Column& column, const Plugin& by, const tmeter_number& value);
   void blame_implausible_value(const Node* node, const Error& error) const;
   void note_override(const Column& column, const Plugin& by, const Plugin* of, std::string_view op);

@@ -85,7 +85,7 @@ void Engine::stream_tensors() {
   streaming_ = true;
   TensorStream stream(graph_, tensor_uses_, *context_.tensors, *context_.log);
   stream.run(
-      activity().watchful ? 1 : threads_,
+      activity().checks_process_state ? 1 : threads_,
       [&](const TensorUse& use, const Tensor& tensor, void* state) {
         const auto* a = use.analysis;
         invoke(use.plugin->call, "in '" + str(a->name) + "'",

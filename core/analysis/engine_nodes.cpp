@@ -67,11 +67,11 @@ tmeter_number Engine::compute(size_t column, const Node& node) {
     auto& c = results_.columns[column];
     Computing computing(*this, states_[column].nodes[node.index], {&c});
     const SignatureEscape::Watch watch;
-    const auto answer = call_handlers(column, node);
-    if (answer.by_signature && !watch.escaped()) share(column, node, answer);
-    c.cells[TMETER_AXIS_NODE].set(node.index, answer.value);
+    const auto result = call_handlers(column, node);
+    if (result.by_signature && !watch.escaped()) share(column, node, result);
+    c.cells[TMETER_AXIS_NODE].set(node.index, result.value);
     computing.done();
-    return answer.value;
+    return result.value;
   } catch (const Error& e) {
     try {
       blame_implausible_value(&node, e);
@@ -82,25 +82,25 @@ tmeter_number Engine::compute(size_t column, const Node& node) {
   }
 }
 
-Engine::Answer Engine::call_handlers(size_t column, const Node& node) {
+Engine::HandlerResult Engine::call_handlers(size_t column, const Node& node) {
   auto& c = results_.columns[column];
   auto& state = states_[column];
-  Answer answer{number_of_kind(TMETER_NUMBER_UNKNOWN)};
+  HandlerResult result{number_of_kind(TMETER_NUMBER_UNKNOWN)};
   for (const auto& candidate : handlers_.for_node(*state.handlers, c.id, node)) {
     const auto* h = candidate.handler;
     const bool zero = h->flags & TMETER_HANDLER_ZERO_BY_RULE;
-    if (!zero && !(h->flags & TMETER_HANDLER_BY_SIGNATURE)) answer.by_signature = false;
+    if (!zero && !(h->flags & TMETER_HANDLER_BY_SIGNATURE)) result.by_signature = false;
     const auto value =
         zero ? number_of_kind(TMETER_NUMBER_ZERO_BY_RULE)
              : call_handler(*candidate.plugin, {&c, &node}, state.doing,
                             [&](tmeter_call* x) { return h->eval(x, to_handle(&node), h->user); });
     if (!value) continue;
     note_override(c, *candidate.plugin, candidate.overridden, node.op);
-    answer.value = *value;
-    answer.by = candidate.plugin;
+    result.value = *value;
+    result.by = candidate.plugin;
     break;
   }
-  return answer;
+  return result;
 }
 
 /// The shared value of a signature, or null.
@@ -111,17 +111,17 @@ const Engine::SharedValue* Engine::shared_value(size_t column, size_t node) cons
   return is_there ? &shared[signature] : nullptr;
 }
 
-void Engine::share(size_t column, const Node& node, const Answer& answer) {
+void Engine::share(size_t column, const Node& node, const HandlerResult& result) {
   const auto signature = signatures_[node.index];
   if (signature == kNoSignature) return;
   auto& shared = states_[column].shared;
   if (shared.size() <= signature) shared.resize(signature + 1);
   auto& entry = shared[signature];
   if (entry.calls++ == 0) {
-    entry.value = answer.value;
-  } else if (std::memcmp(&entry.value, &answer.value, sizeof answer.value) != 0) {
+    entry.value = result.value;
+  } else if (std::memcmp(&entry.value, &result.value, sizeof result.value) != 0) {
     throw PluginError(
-        answer.by ? answer.by->manifest.id : results_.columns[column].plugin, states_[column].doing,
+        result.by ? result.by->manifest.id : results_.columns[column].plugin, states_[column].doing,
         "it gives two values to operators of the same signature, although it declares that its "
         "values depend only on the signature (TMETER_HANDLER_BY_SIGNATURE)");
   }

@@ -22,7 +22,7 @@ namespace {
   throw Error(ErrorKind::kPlugin, "finding '" + printable(view(f.rule)) + "' " + why);
 }
 
-void require_sound(const tmeter_finding& f) {
+void require_valid_finding(const tmeter_finding& f) {
   if (f.severity < TMETER_SEVERITY_INFO || f.severity > TMETER_SEVERITY_ERROR)
     refuse(f, "has an unknown severity, " + std::to_string(f.severity));
   const auto targets =
@@ -78,7 +78,7 @@ Finding make_finding(const tmeter_finding& theirs, std::string_view plugin, cons
   const auto f = adopted(&theirs, TMETER_SIZE_1_0(tmeter_finding), "its tmeter_finding");
   if (f.rule.len == 0 || f.text.len == 0)
     throw Error(ErrorKind::kPlugin, "a finding needs a rule and a text");
-  require_sound(f);
+  require_valid_finding(f);
   for (size_t i = 0; i < f.target_count; ++i)
     require_target(graph, f.targets[i], "finding '" + printable(view(f.rule)) + "'");
   Finding out;

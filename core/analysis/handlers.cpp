@@ -10,7 +10,7 @@
 namespace tmeter::core {
 namespace {
 
-[[noreturn]] void refuse_two(const Plugin& a, const Plugin& b, const std::string& what) {
+[[noreturn]] void refuse_conflict(const Plugin& a, const Plugin& b, const std::string& what) {
   const auto ids = std::minmax(a.manifest.id, b.manifest.id);
   throw Error(ErrorKind::kPlugin, "plugins " + ids.first + " and " + ids.second + " " + what +
                                       "; leave one out with --plugins=-" + ids.second);
@@ -18,24 +18,24 @@ namespace {
 
 /// Sorts the candidates for one key by falling priority. Two plugins of one priority are an error.
 template <class Candidate>
-void put_in_order(std::pmr::vector<Candidate>& list, std::string_view key,
-                  std::string_view metric) {
+void sort_by_priority(std::pmr::vector<Candidate>& list, std::string_view key,
+                      std::string_view metric) {
   const auto priority = [](const Candidate& c) { return c.handler->priority; };
   std::ranges::stable_sort(list, std::ranges::greater(), priority);
   const auto two = std::ranges::adjacent_find(list, [&](const auto& a, const auto& b) {
     return priority(a) == priority(b) && a.plugin != b.plugin;
   });
   if (two == list.end()) return;
-  refuse_two(*two->plugin, *std::next(two)->plugin,
-             "both handle '" + std::string(key) + "' for metric '" + std::string(metric) +
-                 "' at the same priority");
+  refuse_conflict(*two->plugin, *std::next(two)->plugin,
+                  "both handle '" + std::string(key) + "' for metric '" + std::string(metric) +
+                      "' at the same priority");
 }
 
 template <class Metrics>
-void put_all_in_order(Metrics& metrics) {
+void sort_all_by_priority(Metrics& metrics) {
   for (auto& [metric, keys] : metrics)
     for (auto& [key, list] : keys)
-      if (list.size() > 1) put_in_order(list, key, metric);
+      if (list.size() > 1) sort_by_priority(list, key, metric);
 }
 
 template <class Map>
@@ -70,9 +70,10 @@ void find_overrides(std::vector<OpCandidate>& list) {
 HandlerTable::HandlerTable(const std::vector<Plugin*>& plugins) {
   for (auto* p : plugins) {
     for (const auto& c : p->offers().op_classes) {
-      const auto [at, is_new] = classes_.try_emplace(view(c.op), GivenClass{p, view(c.name)});
+      const auto [at, is_new] = classes_.try_emplace(view(c.op), OperatorClass{p, view(c.name)});
       if (!is_new && at->second.name != view(c.name))
-        refuse_two(*at->second.plugin, *p, "both say what class of work '" + str(c.op) + "' does");
+        refuse_conflict(*at->second.plugin, *p,
+                        "both say what class of work '" + str(c.op) + "' does");
     }
     for (const auto& h : p->offers().op_handlers) {
       const auto metric = view(h.metric), op = view(h.op);
@@ -83,8 +84,8 @@ HandlerTable::HandlerTable(const std::vector<Plugin*>& plugins) {
       modules_[metric][type].push_back({p, &h, split(view(h.follows), " ")});
     }
   }
-  put_all_in_order(ops_);
-  put_all_in_order(modules_);
+  sort_all_by_priority(ops_);
+  sort_all_by_priority(modules_);
 }
 
 const std::vector<OpCandidate>& HandlerTable::for_node(OfMetric& cache, const std::string& metric,

@@ -65,13 +65,13 @@ class HandlerTable {
   template <class Candidate>
   using ByName = std::pmr::map<std::string_view, std::pmr::vector<Candidate>>;  // plugins in order
 
-  struct GivenClass {
+  struct OperatorClass {
     const Plugin* plugin;
     std::string_view name;
   };
 
   std::pmr::monotonic_buffer_resource memory_;  // memory of a thousand small lists
-  std::pmr::unordered_map<std::string_view, GivenClass, TextHash> classes_{
+  std::pmr::unordered_map<std::string_view, OperatorClass, TextHash> classes_{
       &memory_};                                              // by operator
   std::pmr::map<std::string_view, OpsByName> ops_{&memory_};  // metric → operator
   std::pmr::map<std::string_view, ByName<ModuleCandidate>> modules_{&memory_};

@@ -94,7 +94,7 @@ std::string assumed_sizes_note(const Graph& graph) {
 std::string unmet_conditions_note(const Graph& graph) {
   constexpr std::string_view kRecordedOperators =
       "; the values are those of the operators recorded in the file";
-  if (const auto* n = graph.refusing_node())
+  if (const auto* n = graph.node_with_unmet_demand())
     return printable(n->full_name()) +
            (n->location.empty() ? "" : " (" + printable(n->location) + ")") +
            " refuses the sizes it gets: the model refuses its inputs or runs other operators" +
@@ -124,7 +124,7 @@ std::string unmet_conditions_note(const Graph& graph) {
 
 bool rests_on_assumption(const Graph& graph) {
   return !graph.property("assumed").empty() || !assumed_symbols(graph).empty() ||
-         !holds_everywhere(graph) || graph.refusing_node();
+         !holds_everywhere(graph) || graph.node_with_unmet_demand();
 }
 
 void mark_assumed(const Graph& graph, Results& results) {

@@ -34,7 +34,7 @@ class SizeOverrides {
     } catch (const Error&) {
       return false;
     }
-    if (graph_.refusing_node()) return false;
+    if (graph_.node_with_unmet_demand()) return false;
     return std::ranges::all_of(graph_.conditions(), [&](const Condition& c) {
       return !graph_.expressions().is_divisibility(c.expr) || graph_.holds(c);
     });

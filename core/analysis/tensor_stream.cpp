@@ -245,8 +245,8 @@ bool TensorStream::stays(Job& job, int64_t part) {
   if (job.pass > 0) return job.staying.contains(part);
   const uint64_t bytes = static_cast<uint64_t>(
       (job.plan.part_end(part) - job.plan.part_begin(part)) * element_bytes(job.tensor->dtype));
-  if (held_ + bytes > kMaxMappedBytes) return false;
-  held_ += bytes;
+  if (mapped_bytes_ + bytes > kMaxMappedBytes) return false;
+  mapped_bytes_ += bytes;
   job.held += bytes;
   job.staying.insert(part);
   return true;
@@ -373,7 +373,7 @@ void TensorStream::end_pass(Job& job, Worker& worker) {
   job.earlier = std::move(kept);
   if (again_list.empty()) {
     const std::lock_guard lock(mutex_);
-    held_ -= job.held;
+    mapped_bytes_ -= job.held;
     job.finished = true;
     changed_.notify_all();
     return;

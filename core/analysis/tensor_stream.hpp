@@ -76,8 +76,8 @@ class TensorStream {
     }
     ~State() {
       if (!p_) return;
-      give_up(use_->plugin->call.plugin_id, "while releasing what it counted",
-              [&] { use_->analysis->release(p_, use_->analysis->user); });
+      call_release(use_->plugin->call.plugin_id, "while releasing what it counted",
+                   [&] { use_->analysis->release(p_, use_->analysis->user); });
     }
     void* get() const { return p_; }
     void** slot() { return &p_; }
@@ -156,7 +156,7 @@ class TensorStream {
   std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::deque<Span> queue_;
-  uint64_t held_ = 0;              // bytes of parts that stay mapped
+  uint64_t mapped_bytes_ = 0;      // bytes of parts that stay mapped
   size_t busy_ = 0, running_ = 0;  // items being worked on, threads
   size_t emitted_ = 0;             // number of emitted jobs; main thread only
   std::exception_ptr error_;

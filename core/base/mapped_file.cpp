@@ -38,7 +38,7 @@ void write_to_stderr(std::string_view message) {
   const auto written = write(STDERR_FILENO, message.data(), message.size());
   static_cast<void>(written);
 }
-std::atomic<LostFile> on_lost_file{write_to_stderr};
+std::atomic<LostFileHandler> on_lost_file{write_to_stderr};
 
 /// Only async-signal-safe calls here: see signal-safety(7).
 void on_fault(int signal, siginfo_t* info, void*) {
@@ -94,7 +94,7 @@ constexpr int kOpenFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
 
 }  // namespace
 
-void when_file_is_lost(LostFile handler) { on_lost_file = handler; }
+void set_lost_file_handler(LostFileHandler handler) { on_lost_file = handler; }
 
 Folder::Folder(const std::string& of_file) {
   const auto folder = std::filesystem::path(of_file).parent_path();

@@ -16,8 +16,8 @@ struct Guard;  // the fault handler's record of a mapping
 /// Reports that a file became shorter than its mapping, just before the process ends with the
 /// status of an unreadable model. Runs in a signal handler: async-signal-safe calls only. By
 /// default it writes to standard error.
-using LostFile = void (*)(std::string_view message);
-void when_file_is_lost(LostFile handler);
+using LostFileHandler = void (*)(std::string_view message);
+void set_lost_file_handler(LostFileHandler handler);
 
 /// The folder of a file, held open: files beside it are found even if the folder is renamed or
 /// replaced.

@@ -71,7 +71,7 @@ std::string url_advice(std::string_view url) {
 }
 
 /// " (did you mean 'resnet50.pt2'?)" for "resnt50": without an ending, only the stems are compared.
-std::string near_file(const fs::path& file) {
+std::string similar_file_hint(const fs::path& file) {
   const auto name = file.filename().string();
   const auto files = neighbours(file);
   if (name.find('.') != name.npos) return did_you_mean(name, files);
@@ -103,7 +103,7 @@ std::string missing_file_advice(const std::string& path) {
     if (path.starts_with(library) && library.size() < path.size())
       return export_advice(library.substr(0, library.find('.')) + ":" +
                            path.substr(path.rfind('.') + 1));
-  if (const auto near = near_file(file); !near.empty()) return near;
+  if (const auto near = similar_file_hint(file); !near.empty()) return near;
   return is_model_name(path) ? export_of(path) : std::string();
 }
 

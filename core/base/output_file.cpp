@@ -16,7 +16,7 @@
 namespace tmeter::core {
 namespace {
 
-constexpr uint64_t kPush = uint64_t{1} << 20;
+constexpr uint64_t kBytesPerPush = uint64_t{1} << 20;
 
 std::string descriptor_path(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
 
@@ -121,7 +121,7 @@ void OutputFile::write(std::string_view bytes) {
     written_ += static_cast<uint64_t>(n);
   }
   synced_ = false;
-  if (written_ - pushed_ >= kPush) push();
+  if (written_ - pushed_ >= kBytesPerPush) push();
 }
 
 void OutputFile::begin_again() {

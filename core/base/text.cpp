@@ -132,7 +132,7 @@ std::string terminal_safe(std::string_view text) {
   return out;
 }
 
-size_t without_torn_end(std::string_view text) {
+size_t complete_prefix_length(std::string_view text) {
   constexpr size_t kMaxColorBytes = 32;  // the limit of color_length
   const auto escape = text.rfind('\x1b');
   if (escape != text.npos && text.size() - escape < kMaxColorBytes) {

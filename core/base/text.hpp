@@ -44,6 +44,6 @@ std::string terminal_safe(std::string_view text);
 
 /// Length of the prefix of `text` that can be shown now: without an incomplete character or
 /// colour at its end.
-size_t without_torn_end(std::string_view text);
+size_t complete_prefix_length(std::string_view text);
 
 }  // namespace tmeter::core

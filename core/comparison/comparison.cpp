@@ -75,7 +75,7 @@ class Rows {
     const auto* was = before(a);
     const auto* is = after(b);
     size_t next = 0;  // of A's children
-    const auto add_gone = [&](size_t end) {
+    const auto add_removed = [&](size_t end) {
       for (; was && next < end; ++next) {
         const auto child = was->children[next]->index;
         if (matches_.of_before[child] == kNoModule) add(child, kNoModule, depth + 1);
@@ -85,11 +85,11 @@ class Rows {
       for (const auto* child : is->children) {
         const auto partner = matches_.of_after[child->index];
         if (was && partner != kNoModule && before(partner)->parent == was)
-          add_gone(place_among(*was, partner));
+          add_removed(place_among(*was, partner));
         add(partner, child->index, depth + 1);
       }
     }
-    if (was) add_gone(was->children.size());
+    if (was) add_removed(was->children.size());
   }
 
   /// A child's position among its siblings. The search continues where the last one ended, because

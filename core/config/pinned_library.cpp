@@ -50,11 +50,12 @@ LibraryIdentity identity_of(const std::string& library) {
   return {stamp.size, stamp.mtime, sha256_of_file(library), build_id_of(library)};
 }
 
-bool is_still(const LibraryIdentity& identity, const std::string& library) {
-  return is_still(identity, stamp_of(library), library);
+bool is_unchanged(const LibraryIdentity& identity, const std::string& library) {
+  return is_unchanged(identity, stamp_of(library), library);
 }
 
-bool is_still(const LibraryIdentity& identity, const FileStamp& now, const std::string& library) {
+bool is_unchanged(const LibraryIdentity& identity, const FileStamp& now,
+                  const std::string& library) {
   if (now.size == 0 || now.size != identity.size) return false;
   if (now.mtime == identity.mtime) return true;
   if (!identity.build_id.empty()) return build_id_of(library) == identity.build_id;

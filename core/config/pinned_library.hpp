@@ -33,9 +33,10 @@ LibraryIdentity identity_of(const std::string& library);
 /// True if `library` is still the identified file. Compares size and modification time. If only the
 /// time differs, as after copying or `pip install`, compares the build ID, or the hash of a file
 /// without one.
-bool is_still(const LibraryIdentity& identity, const std::string& library);
+bool is_unchanged(const LibraryIdentity& identity, const std::string& library);
 /// The same for a library whose stamp is known.
-bool is_still(const LibraryIdentity& identity, const FileStamp& now, const std::string& library);
+bool is_unchanged(const LibraryIdentity& identity, const FileStamp& now,
+                  const std::string& library);
 
 /// States who, other than this user, root and the owner of tmeter may change a file or folder:
 /// "anybody on this machine can change it; …". Empty: only these may.

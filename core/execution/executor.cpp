@@ -56,8 +56,8 @@ bool Executor::prepare(Plugin& plugin, const Graph& graph, const RunContext& con
 
 Executor::~Executor() {
   if (!state_) return;
-  give_up(call_.plugin_id, "while releasing the model",
-          [&] { executor_->release(state_, executor_->user); });
+  call_release(call_.plugin_id, "while releasing the model",
+               [&] { executor_->release(state_, executor_->user); });
 }
 
 std::string_view Executor::name() const { return view(executor_->name); }

@@ -13,22 +13,23 @@
 
 namespace tmeter::core {
 namespace {
-constexpr size_t kCompared = 3, kMaxWarmUpRuns = 50;
-constexpr double kSpread = 0.05, kShare = 1.0 / 3;
+constexpr size_t kComparedRuns = 3, kMaxWarmUpRuns = 50;
+constexpr double kMaxWarmUpSpread = 0.05, kMaxWarmUpShare = 1.0 / 3;
 }  // namespace
 
 void WarmUp::add(double seconds) {
   runs_.push_back(seconds);
-  spent_ += seconds;
+  total_seconds_ += seconds;
 }
 
 bool WarmUp::is_done() const {
   if (runs_.empty()) return false;
-  const double mean = spent_ / static_cast<double>(runs_.size());
-  if (spent_ + mean > seconds_ * kShare || runs_.size() >= kMaxWarmUpRuns) return true;
-  if (runs_.size() < kCompared) return false;
-  const auto [least, most] = std::minmax_element(runs_.end() - kCompared, runs_.end());
-  return *most <= *least * (1 + kSpread);
+  const double mean = total_seconds_ / static_cast<double>(runs_.size());
+  if (total_seconds_ + mean > seconds_ * kMaxWarmUpShare || runs_.size() >= kMaxWarmUpRuns)
+    return true;
+  if (runs_.size() < kComparedRuns) return false;
+  const auto [least, most] = std::minmax_element(runs_.end() - kComparedRuns, runs_.end());
+  return *most <= *least * (1 + kMaxWarmUpSpread);
 }
 
 namespace {
@@ -84,14 +85,14 @@ ModelRuns::ModelRuns(Registry& registry, const TensorBytes& tensors, RunOptions 
   facts_["seconds"] = std::to_string(options_.seconds);
 }
 
-bool ModelRuns::Watcher::wants(const Kind& kind) const {
+bool ModelRuns::ObserverState::wants(const Kind& kind) const {
   return std::any_of(requested.begin(), requested.end(),
                      [&](const Kind& k) { return k.is_like(kind); });
 }
 
 /// Calls an observer. Sampling observers are never called by two threads at once.
 template <class F>
-tmeter_status ModelRuns::call(Watcher& w, std::string_view what, F&& f) {
+tmeter_status ModelRuns::call(ObserverState& w, std::string_view what, F&& f) {
   std::unique_lock lock(w.mutex, std::defer_lock);
   if (w.interval) lock.lock();
   const ModelPauses pauses;
@@ -99,22 +100,23 @@ tmeter_status ModelRuns::call(Watcher& w, std::string_view what, F&& f) {
 }
 
 void ModelRuns::want(int32_t run, int32_t threads, int32_t rounds) {
-  if (!beginning_) throw Error(ErrorKind::kPlugin, "an observer requests its runs in `begin`");
+  if (!starting_observer_)
+    throw Error(ErrorKind::kPlugin, "an observer requests its runs in `begin`");
   if (run < TMETER_RUN_WHOLE || run > TMETER_RUN_MEMORY)
     throw Error(ErrorKind::kPlugin, "runs of kind " + std::to_string(run) + " are not known");
   if (threads < 0 || threads > kMaxRunThreads || rounds < 0)
     throw Error(ErrorKind::kPlugin, "runs on " + std::to_string(threads) + " threads in " +
                                         std::to_string(rounds) + " rounds cannot be made");
-  if (beginning_->requested.size() >= kMaxRunKinds)
+  if (starting_observer_->requested.size() >= kMaxRunKinds)
     throw Error(ErrorKind::kPlugin, "it requests more than 1,000 kinds of runs, tmeter's limit");
-  beginning_->requested.push_back(
+  starting_observer_->requested.push_back(
       {run, threads ? static_cast<unsigned>(threads) : options_.threads, rounds});
 }
 
 void ModelRuns::want_samples(uint64_t interval) {
-  if (!beginning_ || !beginning_->use.observer->sample)
+  if (!starting_observer_ || !starting_observer_->use.observer->sample)
     throw Error(ErrorKind::kPlugin, "an observer requests samples in `begin`, and must take them");
-  beginning_->interval = std::max(interval, kMinSampleInterval);
+  starting_observer_->interval = std::max(interval, kMinSampleInterval);
 }
 
 std::string_view ModelRuns::fact(std::string_view key) const {
@@ -165,15 +167,15 @@ void ModelRuns::event(const tmeter_event& given) {
   validator_->check(event);
   if (event.kind == TMETER_EVENT_RUN_END && event.nanoseconds > event.since)
     last_seconds_ = static_cast<double>(event.nanoseconds - event.since) * 1e-9;
-  for (auto* w : listening_) {
+  for (auto* w : event_receivers_) {
     const auto* o = w->use.observer;
     call(*w, "in an event of a run", [&](tmeter_call* c) { return o->event(c, &event, o->user); });
   }
 }
 
 void ModelRuns::begin(const Graph& graph) {
-  for (auto& w : watchers_) {
-    beginning_ = &w;
+  for (auto& w : observers_) {
+    starting_observer_ = &w;
     const auto* o = w.use.observer;
     invoke(w.use.plugin->call, doing(w.use),
            [&](tmeter_call* c) { return o->begin(c, to_handle(&graph), o->user); });
@@ -182,12 +184,12 @@ void ModelRuns::begin(const Graph& graph) {
     w.sample_call.run.log = &log_;
     w.sample_call.run.runs = this;
   }
-  beginning_ = nullptr;
+  starting_observer_ = nullptr;
 }
 
 /// The kinds of run that observers request, each once.
 void ModelRuns::plan() {
-  for (const auto& w : watchers_) {
+  for (const auto& w : observers_) {
     for (const auto& request : w.requested) {
       const auto same = std::find_if(kinds_.begin(), kinds_.end(),
                                      [&](const Kind& k) { return k.is_like(request); });
@@ -206,9 +208,9 @@ void ModelRuns::plan() {
 
 void ModelRuns::run_once(const Kind& kind) {
   if (Interrupt::requested()) throw Error(ErrorKind::kInterrupted, "interrupted");
-  listening_.clear();
-  for (auto& w : watchers_) {
-    if (w.wants(kind)) listening_.push_back(&w);
+  event_receivers_.clear();
+  for (auto& w : observers_) {
+    if (w.wants(kind)) event_receivers_.push_back(&w);
   }
   running_ = &kind;
   validator_.emplace(*graph_, kind.run);
@@ -244,9 +246,9 @@ void ModelRuns::run_slow() {
       "the first, and some values are missing");
 }
 
-bool ModelRuns::all_have_enough() {
+bool ModelRuns::all_observers_done() {
   bool all = true;
-  for (auto& w : watchers_) {
+  for (auto& w : observers_) {
     const auto* o = w.use.observer;
     if (!o->enough) continue;
     call(w, doing(w.use), [&](tmeter_call* c) -> tmeter_status {
@@ -270,10 +272,10 @@ void ModelRuns::run_rounds() {
     }
     set_fact("rounds", std::to_string(++round));
     if (log_.sink()) log_.sink()->progress(static_cast<uint64_t>(round), 0, "rounds");
-  } while (!all_have_enough() && seconds_since(start) < options_.seconds);
+  } while (!all_observers_done() && seconds_since(start) < options_.seconds);
 }
 
-Sampler::Task ModelRuns::sample_task(Watcher& w) {
+Sampler::Task ModelRuns::sample_task(ObserverState& w) {
   return {std::chrono::nanoseconds(w.interval), [&w] {
             const auto* o = w.use.observer;
             const auto now = std::chrono::nanoseconds(Clock::now().time_since_epoch()).count();
@@ -298,7 +300,7 @@ void ModelRuns::run_all(const Graph& graph) {
         registry_, graph, options_, RunContext{&log_, nullptr, nullptr, &tensors_, &graph, this});
     preparing_ = false;
     std::vector<Sampler::Task> samples;
-    for (auto& w : watchers_) {
+    for (auto& w : observers_) {
       if (w.interval) samples.push_back(sample_task(w));
     }
     Sampler sampler(std::move(samples));
@@ -318,7 +320,7 @@ void ModelRuns::run_all(const Graph& graph) {
 }
 
 void ModelRuns::end(const Graph& graph) {
-  for (auto& w : watchers_) {
+  for (auto& w : observers_) {
     const auto* o = w.use.observer;
     invoke(w.use.plugin->call, doing(w.use),
            [&](tmeter_call* c) { return o->end(c, to_handle(&graph), o->user); });
@@ -327,7 +329,7 @@ void ModelRuns::end(const Graph& graph) {
 
 void ModelRuns::run(const Graph& graph, const std::vector<ObserverUse>& uses) {
   graph_ = &graph;
-  for (const auto& use : uses) watchers_.emplace_back(use);
+  for (const auto& use : uses) observers_.emplace_back(use);
   begin(graph);
   plan();
   run_all(graph);

@@ -31,7 +31,7 @@ class WarmUp {
   bool too_slow() const { return !runs_.empty() && runs_.front() > seconds_; }
 
  private:
-  double seconds_, spent_ = 0;
+  double seconds_, total_seconds_ = 0;
   std::vector<double> runs_;
 };
 
@@ -72,8 +72,8 @@ class ModelRuns final : public RunsAccess {
     int32_t rounds = 0;
     bool is_like(const Kind& o) const { return run == o.run && threads == o.threads; }
   };
-  struct Watcher {
-    explicit Watcher(const ObserverUse& u) : use(u) {}
+  struct ObserverState {
+    explicit ObserverState(const ObserverUse& u) : use(u) {}
     ObserverUse use;
     std::vector<Kind> requested;
     uint64_t interval = 0;  // interval of samples, ns; 0: none
@@ -89,12 +89,12 @@ class ModelRuns final : public RunsAccess {
   void run_rounds();
   void run_slow();
   void run_once(const Kind& kind);
-  bool all_have_enough();
+  bool all_observers_done();
   void end(const Graph& graph);
   void stop(const std::string& why);
-  Sampler::Task sample_task(Watcher& watcher);
+  Sampler::Task sample_task(ObserverState& state);
   template <class F>
-  tmeter_status call(Watcher& watcher, std::string_view doing, F&& f);
+  tmeter_status call(ObserverState& state, std::string_view doing, F&& f);
 
   void set_fact(std::string_view key, std::string text);
 
@@ -106,15 +106,15 @@ class ModelRuns final : public RunsAccess {
   mutable std::mutex facts_mutex_;
   std::map<std::string, std::string, std::less<>> facts_;
   std::deque<std::string> replaced_;  // former values of facts
-  std::deque<Watcher> watchers_;
+  std::deque<ObserverState> observers_;
   std::vector<Kind> kinds_;
   std::unique_ptr<Executor> executor_;
-  Watcher* beginning_ = nullptr;                // the observer whose `begin` is running
-  const Kind* running_ = nullptr;               // kind of the current run
-  std::vector<Watcher*> listening_;             // receive the current run's events
-  std::optional<RunEventValidator> validator_;  // checks the current run's events
-  bool preparing_ = false;                      // the executor prepares the model
-  double last_seconds_ = 0;                     // duration of the last run
+  ObserverState* starting_observer_ = nullptr;   // the observer whose `begin` is running
+  const Kind* running_ = nullptr;                // kind of the current run
+  std::vector<ObserverState*> event_receivers_;  // receive the current run's events
+  std::optional<RunEventValidator> validator_;   // checks the current run's events
+  bool preparing_ = false;                       // the executor prepares the model
+  double last_seconds_ = 0;                      // duration of the last run
   bool slow_ = false;
   std::string stopped_;
   bool interrupted_ = false;

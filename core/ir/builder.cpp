@@ -437,7 +437,7 @@ std::unique_ptr<Graph> GraphBuilder::finish() {
   graph_->evaluate();
   if (!graph_->symbols_.empty())
     for (const auto& n : graph_->nodes_)
-      if (has_size_demands(n)) graph_->demanding_.push_back(&n);
+      if (has_size_demands(n)) graph_->nodes_with_size_demands_.push_back(&n);
   return std::move(graph_);
 }
 

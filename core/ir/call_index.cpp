@@ -55,8 +55,8 @@ bool CallIndex::is_inside(const ModuleCall* call, const ModuleCall& outer) const
 void CallIndex::note_use(const Value& value, const ModuleCall* user) {
   for_each_tensor(value, [&](const Value& tensor) {
     if (!tensor.producer) return;
-    auto& reach = reach_.try_emplace(&tensor, tensor.producer->call).first->second;
-    while (reach && !is_inside(user, *reach)) reach = reach->parent;
+    auto& enclosing = enclosing_calls_.try_emplace(&tensor, tensor.producer->call).first->second;
+    while (enclosing && !is_inside(user, *enclosing)) enclosing = enclosing->parent;
   });
 }
 
@@ -76,8 +76,8 @@ CallContents CallIndex::collect(const ModuleCall& call) const {
     }
     for (const auto* result : node->results) {
       for_each_tensor(*result, [&](const Value& v) {
-        const auto use = reach_.find(&v);
-        if (use == reach_.end() || is_inside(use->second, call)) return;
+        const auto use = enclosing_calls_.find(&v);
+        if (use == enclosing_calls_.end() || is_inside(use->second, call)) return;
         if (seen.insert(&v).second) out.outputs.push_back(&v);
       });
     }

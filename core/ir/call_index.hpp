@@ -39,7 +39,7 @@ class CallIndex {
   std::vector<size_t> first_, end_;
   std::vector<std::vector<const Node*>> nodes_;  // by pre-order number: nodes of the call itself
   // The innermost call around a value's producer and its users; null if there is none.
-  std::unordered_map<const Value*, const ModuleCall*> reach_;
+  std::unordered_map<const Value*, const ModuleCall*> enclosing_calls_;
 
   mutable std::mutex mutex_;
   mutable std::unordered_map<const ModuleCall*, CallContents> contents_;

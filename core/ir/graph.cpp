@@ -80,10 +80,10 @@ bool Graph::has_input_requests() const {
                      [](const Input& i) { return !i.requested.empty(); });
 }
 
-const Node* Graph::refusing_node() const {
-  const auto it =
-      std::ranges::find_if_not(demanding_, [](const Node* n) { return meets_size_demands(*n); });
-  return it == demanding_.end() ? nullptr : *it;
+const Node* Graph::node_with_unmet_demand() const {
+  const auto it = std::ranges::find_if_not(nodes_with_size_demands_,
+                                           [](const Node* n) { return meets_size_demands(*n); });
+  return it == nodes_with_size_demands_.end() ? nullptr : *it;
 }
 
 void Graph::set_values(std::span<const int64_t> values) {

@@ -175,7 +175,7 @@ class Graph {
   bool holds(const Condition& c) const { return expressions_.find_value(c.expr).value_or(0) != 0; }
   /// The first operator that refuses the present sizes of its arguments (size_demands.hpp); null if
   /// none does.
-  const Node* refusing_node() const;
+  const Node* node_with_unmet_demand() const;
   const std::vector<Input>& inputs() const { return inputs_; }
   const std::vector<Value*>& outputs() const { return outputs_; }
   const OwnershipColumns& ownership() const { return ownership_; }
@@ -233,7 +233,7 @@ class Graph {
   std::vector<Symbol> symbols_;
   Expressions expressions_;
   std::vector<Condition> conditions_;
-  std::vector<const Node*> demanding_;  // has_size_demands
+  std::vector<const Node*> nodes_with_size_demands_;  // has_size_demands
   std::vector<Input> inputs_;
   std::vector<Value*> outputs_;
   OwnershipColumns ownership_;

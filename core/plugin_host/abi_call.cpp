@@ -87,7 +87,7 @@ tmeter_str hardware_text(tmeter_call* call) {
 /// Releases the pages that a loader has read, so that a large file does not stay in memory beside
 /// its graph; pages read again come from the page cache. Loaders check for interruption every
 /// millisecond or so, so this hook runs often enough.
-void release_what_was_read(tmeter_call& call) {
+void release_read_pages(tmeter_call& call) {
   constexpr uint32_t kCallsPerCheck = 32;
   if (call.reading && ++call.interrupt_checks % kCallsPerCheck == 0)
     call.reading->release(0, call.reading->bytes().size());
@@ -125,7 +125,7 @@ const tmeter_call_api* call_interface() {
         });
       },
       [](tmeter_call* c) -> int32_t {
-        if (may_be_used(c)) release_what_was_read(*c);
+        if (may_be_used(c)) release_read_pages(*c);
         return Interrupt::requested();
       },
       scratch,

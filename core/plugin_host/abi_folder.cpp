@@ -17,8 +17,8 @@ namespace {
 tmeter_status file_at(const tmeter_source* s, size_t i, tmeter_folder_file* out) {
   if (i >= s->files().size()) return TMETER_INVALID_ARGUMENT;
   const auto& f = s->files()[i];
-  return hand_over<tmeter_folder_file>({0, f.is_link, to_abi(f.name), f.size}, out,
-                                       sizeof(tmeter_folder_file));
+  return fill_struct<tmeter_folder_file>({0, f.is_link, to_abi(f.name), f.size}, out,
+                                         sizeof(tmeter_folder_file));
 }
 
 tmeter_status open_file(tmeter_call* call, const tmeter_source* s, tmeter_str name,

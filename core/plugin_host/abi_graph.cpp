@@ -31,7 +31,7 @@ tmeter_status symbol_at(const tmeter_graph* g, size_t i, tmeter_symbol_info* out
   const auto& symbols = from_handle(g)->symbols();
   if (i >= symbols.size()) return TMETER_INVALID_ARGUMENT;
   const auto& s = symbols[i];
-  return hand_over<tmeter_symbol_info>(
+  return fill_struct<tmeter_symbol_info>(
       {0, 0, to_abi(s.name), s.min, s.max, s.value, to_abi(s.place)}, out,
       TMETER_SIZE_1_0(tmeter_symbol_info));
 }
@@ -54,7 +54,7 @@ tmeter_i64_span span_to_abi(std::span<const int64_t> s) { return {s.data(), s.si
 
 /// Notes that the function reveals more than an operator's signature.
 template <class T>
-T beyond(T shown) {
+T noting_escape(T shown) {
   SignatureEscape::note();
   return shown;
 }
@@ -62,7 +62,8 @@ T beyond(T shown) {
 int64_t file_offset(const tmeter_tensor* t) {
   const auto& x = *from_handle(t);
   const auto bytes = DType(x.dtype).bytes();
-  return beyond(x.file_offset < 0 || x.encoding ? -1 : x.file_offset + x.storage_offset * bytes);
+  return noting_escape(x.file_offset < 0 || x.encoding ? -1
+                                                       : x.file_offset + x.storage_offset * bytes);
 }
 
 tmeter_status tensor_storage(const tmeter_tensor* handle, tmeter_tensor_storage* out) {
@@ -79,21 +80,21 @@ tmeter_status tensor_storage(const tmeter_tensor* handle, tmeter_tensor_storage*
     s.block_bytes = e->block_bytes;
     s.stored_dtype = e->stored_dtype;
   }
-  return beyond(hand_over(s, out, TMETER_SIZE_1_2(tmeter_tensor_storage)));
+  return noting_escape(fill_struct(s, out, TMETER_SIZE_1_2(tmeter_tensor_storage)));
 }
 
 tmeter_status tensor_part_at(const tmeter_tensor* handle, size_t i, tmeter_stored_part* out) {
   const auto* e = from_handle(handle)->encoding;
   if (!e || i >= e->parts.size()) return TMETER_INVALID_ARGUMENT;
   const auto& p = e->parts[i];
-  return beyond(
-      hand_over<tmeter_stored_part>({0, p.dtype, to_abi(p.role), to_abi(p.name), p.dims.data(),
-                                     p.dims.size(), p.file_offset, part_bytes(p), nullptr},
-                                    out, TMETER_SIZE_1_2(tmeter_stored_part)));
+  return noting_escape(
+      fill_struct<tmeter_stored_part>({0, p.dtype, to_abi(p.role), to_abi(p.name), p.dims.data(),
+                                       p.dims.size(), p.file_offset, part_bytes(p), nullptr},
+                                      out, TMETER_SIZE_1_2(tmeter_stored_part)));
 }
 
 tmeter_status give_metadata(const Metadata& m, tmeter_metadata* out) {
-  return hand_over<tmeter_metadata>(
+  return fill_struct<tmeter_metadata>(
       {0, m.type, to_abi(m.space), to_abi(m.key), m.is_array, static_cast<uint32_t>(m.count()),
        m.length, m.texts.data(), m.ints.data(), m.floats.data()},
       out, TMETER_SIZE_1_2(tmeter_metadata));
@@ -173,9 +174,9 @@ const tmeter_graph_api* graph_interface() {
       [](const tmeter_node* n) { return from_handle(n)->results.size(); },
       [](const tmeter_node* n, size_t i) { return element(from_handle(n)->results, i); },
       [](const tmeter_node* n) {
-        return beyond(to_handle(static_cast<const ModuleCall*>(from_handle(n)->call)));
+        return noting_escape(to_handle(static_cast<const ModuleCall*>(from_handle(n)->call)));
       },
-      [](const tmeter_node* n) { return beyond(to_abi(from_handle(n)->location)); },
+      [](const tmeter_node* n) { return noting_escape(to_abi(from_handle(n)->location)); },
 
       [](const tmeter_value* v) { return from_handle(v)->kind; },
       [](const tmeter_value* v) { return from_handle(v)->dtype; },
@@ -190,7 +191,7 @@ const tmeter_graph_api* graph_interface() {
       [](const tmeter_value* v) { return from_handle(v)->items.size(); },
       [](const tmeter_value* v, size_t i) { return element(from_handle(v)->items, i); },
       [](const tmeter_value* v) { return to_handle(from_handle(v)->tensor); },
-      [](const tmeter_value* v) { return beyond(to_handle(from_handle(v)->producer)); },
+      [](const tmeter_value* v) { return noting_escape(to_handle(from_handle(v)->producer)); },
 
       [](const tmeter_module* m) { return from_handle(m)->index; },
       [](const tmeter_module* m) { return to_abi(from_handle(m)->name); },
@@ -222,8 +223,8 @@ const tmeter_graph_api* graph_interface() {
         return to_handle(static_cast<const ModuleCall*>(from_handle(c)->parent));
       },
 
-      [](const tmeter_tensor* t) { return beyond(from_handle(t)->index); },
-      [](const tmeter_tensor* t) { return beyond(to_abi(from_handle(t)->name)); },
+      [](const tmeter_tensor* t) { return noting_escape(from_handle(t)->index); },
+      [](const tmeter_tensor* t) { return noting_escape(to_abi(from_handle(t)->name)); },
       [](const tmeter_tensor* t) { return from_handle(t)->kind; },
       [](const tmeter_tensor* t) { return from_handle(t)->dtype; },
       [](const tmeter_tensor* t) { return span_to_abi(from_handle(t)->dims); },
@@ -231,7 +232,7 @@ const tmeter_graph_api* graph_interface() {
       [](const tmeter_tensor* t) { return from_handle(t)->numel; },
       [](const tmeter_tensor* t) -> int32_t { return from_handle(t)->trainable; },
       [](const tmeter_tensor* t) {
-        return beyond(to_handle(static_cast<const Module*>(from_handle(t)->owner)));
+        return noting_escape(to_handle(static_cast<const Module*>(from_handle(t)->owner)));
       },
       [](const tmeter_tensor* t) { return to_handle(from_handle(t)->canonical); },
       file_offset,
@@ -240,7 +241,7 @@ const tmeter_graph_api* graph_interface() {
         const auto& inputs = from_handle(g)->inputs();
         return i < inputs.size() ? span_to_abi(inputs[i].requested) : tmeter_i64_span{};
       },
-      [](const tmeter_node* n) { return beyond(to_abi(from_handle(n)->name)); },
+      [](const tmeter_node* n) { return noting_escape(to_abi(from_handle(n)->name)); },
 
       contents_of<tmeter_node_span, &CallContents::nodes>,
       contents_of<tmeter_value_span, &CallContents::inputs>,

@@ -15,13 +15,13 @@
 namespace tmeter::core {
 namespace {
 
-const std::vector<GivenOption>& given_to(tmeter_call* call) {
+const std::vector<GivenOption>& given_options(tmeter_call* call) {
   static const std::vector<GivenOption> nothing;
   return may_be_used(call) && call->given ? *call->given : nothing;
 }
 
 tmeter_status option_at(tmeter_call* call, size_t index, tmeter_given_option* out) {
-  const auto& all = given_to(call);
+  const auto& all = given_options(call);
   if (index >= all.size()) return TMETER_INVALID_ARGUMENT;
   const auto& o = all[index];
   const tmeter_given_option ours{sizeof(tmeter_given_option),
@@ -30,11 +30,11 @@ tmeter_status option_at(tmeter_call* call, size_t index, tmeter_given_option* ou
                                  to_abi(o.value.text),
                                  o.value.type == TMETER_OPTION_BOOL ? o.value.b : o.value.i,
                                  o.value.f};
-  return hand_over(ours, out, sizeof(tmeter_given_option));
+  return fill_struct(ours, out, sizeof(tmeter_given_option));
 }
 
 void fail_at(tmeter_call* call, size_t index, size_t offset, tmeter_str message) {
-  const auto& all = given_to(call);
+  const auto& all = given_options(call);
   guard_callback(call, [&]() -> tmeter_status {
     const auto where = index < all.size() ? all[index].setting.place(offset) + ": " : std::string();
     return call->frame.error = where + visible(view(message), plugin_limits::kTextBytes), TMETER_OK;
@@ -55,7 +55,7 @@ int32_t is_metric(tmeter_call* call, tmeter_str id) {
 const void* option_tables_interface() {
   static const tmeter_option_tables_api api{sizeof(tmeter_option_tables_api),
                                             0,
-                                            [](tmeter_call* c) { return given_to(c).size(); },
+                                            [](tmeter_call* c) { return given_options(c).size(); },
                                             option_at,
                                             fail_at,
                                             is_metric};

@@ -65,8 +65,8 @@ tmeter_bytes to_bytes(std::string_view s) {
 tmeter_status entry_at(const tmeter_source* s, size_t i, tmeter_archive_entry* out) {
   if (!s->archive || i >= s->archive->entries().size()) return TMETER_INVALID_ARGUMENT;
   const auto& e = s->archive->entries()[i];
-  return hand_over<tmeter_archive_entry>({0, e.stored, to_abi(e.name), e.size, e.offset}, out,
-                                         TMETER_SIZE_1_0(tmeter_archive_entry));
+  return fill_struct<tmeter_archive_entry>({0, e.stored, to_abi(e.name), e.size, e.offset}, out,
+                                           TMETER_SIZE_1_0(tmeter_archive_entry));
 }
 
 tmeter_status find(const tmeter_source* s, tmeter_str name, size_t* out) {
@@ -91,15 +91,15 @@ tmeter_status companion(tmeter_call* call, const tmeter_source* s, tmeter_str na
 tmeter_status input_at(const tmeter_request* r, size_t i, tmeter_input_spec* out) {
   if (i >= r->inputs.size()) return TMETER_INVALID_ARGUMENT;
   const auto& x = r->inputs[i];
-  return hand_over<tmeter_input_spec>({0,
-                                       x.dtype,
-                                       to_abi(x.name),
-                                       to_abi(x.text),
-                                       {x.dims.data(), x.dims.size()},
-                                       x.form,
-                                       x.items,
-                                       to_abi(x.value)},
-                                      out, TMETER_SIZE_1_0(tmeter_input_spec));
+  return fill_struct<tmeter_input_spec>({0,
+                                         x.dtype,
+                                         to_abi(x.name),
+                                         to_abi(x.text),
+                                         {x.dims.data(), x.dims.size()},
+                                         x.form,
+                                         x.items,
+                                         to_abi(x.value)},
+                                        out, TMETER_SIZE_1_0(tmeter_input_spec));
 }
 
 }  // namespace

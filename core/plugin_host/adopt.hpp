@@ -66,7 +66,7 @@ void require_unreserved(std::span<const T> theirs, const char* what) {
 
 /// Fills a plugin's struct up to its struct_size.
 template <class T>
-tmeter_status hand_over(T ours, T* theirs, size_t least) {
+tmeter_status fill_struct(T ours, T* theirs, size_t least) {
   if (theirs->struct_size < least) return TMETER_INVALID_ARGUMENT;
   ours.struct_size = static_cast<uint32_t>(std::min<size_t>(theirs->struct_size, sizeof(T)));
   std::memcpy(theirs, &ours, ours.struct_size);

@@ -56,7 +56,7 @@ inline constexpr const char* kBuilderGivenBack =
 void note_ended_builder(const tmeter_builder* builder) noexcept;
 
 /// Throws Error(kPlugin) if the plugin reports success although the builder refused something.
-inline void require_heeded(const tmeter_builder& builder) {
+inline void require_no_refusal(const tmeter_builder& builder) {
   if (builder.refused)
     throw Error(ErrorKind::kPlugin, std::string("it continues after the builder refused a push: ") +
                                         builder.refused->what());

@@ -35,7 +35,7 @@ void CallLog::keep_warnings(size_t count) {
   warning_counts_.clear();
 }
 
-void Watch::require_unchanged(std::string_view doing) const {
+void ProcessStateCheck::require_unchanged(std::string_view doing) const {
   auto change = before_.change_to(Arithmetic::now());
   before_.restore();
   if (change.empty() && state_) change = state_->change_since(call_.keeps_threads);

@@ -152,13 +152,13 @@ inline bool may_be_used(tmeter_call* call) {
 
 /// The innermost callback on this thread; null outside of plugins. Used by functions of the ABI
 /// that take no call.
-inline thread_local constinit tmeter_call* call_at_work = nullptr;
+inline thread_local constinit tmeter_call* current_call = nullptr;
 
 /// A new frame for one callback. Its end restores the frame of the outer callback.
 class FrameScope {
  public:
   explicit FrameScope(tmeter_call& call)
-      : call_(call), outer_call_(std::exchange(call_at_work, &call)), outer_thread_(call.thread) {
+      : call_(call), outer_call_(std::exchange(current_call, &call)), outer_thread_(call.thread) {
     call_.thread = pthread_self();
     if (call_.depth++ == 0) return;
     outer_ = std::move(call_.frame);
@@ -166,7 +166,7 @@ class FrameScope {
   }
   ~FrameScope() {
     --call_.depth;
-    call_at_work = outer_call_;
+    current_call = outer_call_;
     call_.thread = outer_thread_;
     if (call_.depth > 0) {
       call_.frame = std::move(outer_);
@@ -200,7 +200,7 @@ std::string escaped_exception();
 /// Runs `f`, a call by which the plugin releases something. It cannot fail: an escaping exception
 /// ends the worker, and the message names the plugin.
 template <class F>
-void give_up(std::string_view plugin, std::string_view doing, F&& f) noexcept {
+void call_release(std::string_view plugin, std::string_view doing, F&& f) noexcept {
   const PluginScope inside(plugin, doing);
   try {
     f();
@@ -211,10 +211,10 @@ void give_up(std::string_view plugin, std::string_view doing, F&& f) noexcept {
 }
 
 /// Throws PluginError if the plugin does not restore the state of its process.
-class Watch {
+class ProcessStateCheck {
  public:
-  explicit Watch(const tmeter_call& call) : call_(call), before_(Arithmetic::now()) {
-    if (activity().watchful) state_ = ProcessStateSnapshot::now();
+  explicit ProcessStateCheck(const tmeter_call& call) : call_(call), before_(Arithmetic::now()) {
+    if (activity().checks_process_state) state_ = ProcessStateSnapshot::now();
   }
   void end(std::string_view doing) const {
     if (state_ || Arithmetic::now() != before_) require_unchanged(doing);
@@ -234,14 +234,14 @@ template <class F>
 tmeter_status invoke(tmeter_call& call, std::string_view doing, F&& f) {
   const FrameScope frame(call);
   const PluginScope inside(call.plugin_id, doing);
-  const Watch watch(call);
+  const ProcessStateCheck state_check(call);
   tmeter_status status = TMETER_OK;
   try {
     status = f(&call);
   } catch (...) {
     throw PluginError(call.plugin_id, std::string(doing), escaped_exception());
   }
-  watch.end(doing);
+  state_check.end(doing);
   if (std::atomic_ref(call.misused).load(std::memory_order_relaxed)) report_misuse(call, doing);
   const bool well = (status == TMETER_OK || status == TMETER_UNSUPPORTED) && !call.frame.defect;
   if (!well) require_success(call, status, doing);

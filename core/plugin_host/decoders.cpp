@@ -42,8 +42,8 @@ Decoders::~Decoders() {
     const auto& o = opened.second;  // clang 14 (./dev fuzz) captures no structured bindings
     if (!o.state) continue;
     const auto& k = *o.choice;
-    give_up(k.plugin->manifest.id, "while closing its decoder",
-            [&] { k.decoder->close(o.state, k.decoder->user); });
+    call_release(k.plugin->manifest.id, "while closing its decoder",
+                 [&] { k.decoder->close(o.state, k.decoder->user); });
   }
 }
 

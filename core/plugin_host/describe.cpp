@@ -80,16 +80,16 @@ constexpr double kMaxSeconds = 10;
 constexpr auto kPollInterval = std::chrono::milliseconds(50);
 constexpr auto kMaxWait = std::chrono::seconds(1);
 
-/// The first byte of an answer.
-enum Answer : char { kDescribed = 'D', kUnusable = 'U', kFailed = 'F' };
+/// The first byte of a reply.
+enum ReplyKind : char { kDescribed = 'D', kUnusable = 'U', kFailed = 'F' };
 
 // --- the process that opens the library ---------------------------------------------------------
 
-void send_answer(int out, char kind, const std::string& text) {
-  const auto answer = kind + text;
+void send_reply(int out, char kind, const std::string& text) {
+  const auto reply = kind + text;
   size_t done = 0;
-  while (done < answer.size()) {
-    const auto n = write(out, answer.data() + done, answer.size() - done);
+  while (done < reply.size()) {
+    const auto n = write(out, reply.data() + done, reply.size() - done);
     if (n < 0 && errno != EINTR) return;
     if (n > 0) done += static_cast<size_t>(n);
   }
@@ -119,7 +119,7 @@ Manifest described(const std::string& library, const PinnedLibrary* file, Opened
   Manifest manifest;
   open_guarded(library, opening, true, [&] {
     const auto plugin = start_plugin({library, file, false}, nullptr);
-    plugin->spare_end();  // the plugin ends with this process
+    plugin->skip_deinit();  // the plugin ends with this process
     auto offers = read_capabilities(*plugin);
     check_capabilities(*plugin, offers);
     manifest = describe(*plugin, offers);
@@ -129,8 +129,8 @@ Manifest described(const std::string& library, const PinnedLibrary* file, Opened
   return manifest;
 }
 
-[[noreturn]] void answer(int out, int printed, const std::string& library,
-                         const PinnedLibrary* file, OpenedFor opening) {
+[[noreturn]] void describe_and_exit(int out, int printed, const std::string& library,
+                                    const PinnedLibrary* file, OpenedFor opening) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   leave_activity();
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) dup2(printed, fd);
@@ -138,13 +138,13 @@ Manifest described(const std::string& library, const PinnedLibrary* file, Opened
   enter_sandbox(rights_to_open(library, file));
   try {
     const auto manifest = described(library, file, opening);
-    send_answer(out, kDescribed, write_index({{"plugin", {{}, manifest}}}));
+    send_reply(out, kDescribed, write_index({{"plugin", {{}, manifest}}}));
   } catch (const PluginError& e) {
-    send_answer(out, kFailed, e.reason());
+    send_reply(out, kFailed, e.reason());
   } catch (const std::exception& e) {
-    send_answer(out, kUnusable, e.what());
+    send_reply(out, kUnusable, e.what());
   } catch (...) {
-    send_answer(out, kFailed, "failed " + std::string(kWhileOpened));
+    send_reply(out, kFailed, "failed " + std::string(kWhileOpened));
   }
   _exit(0);
 }
@@ -159,13 +159,13 @@ class DescribingProcess {
     fcntl(printed_.get(), F_SETFL, O_NONBLOCK);
     process_ = fork();
     if (process_ < 0) fail("fork");
-    if (process_ == 0) core::answer(out.get(), printed.get(), library, file, opening);
+    if (process_ == 0) describe_and_exit(out.get(), printed.get(), library, file, opening);
   }
   ~DescribingProcess() { end(); }
   DescribingProcess(const DescribingProcess&) = delete;
   DescribingProcess& operator=(const DescribingProcess&) = delete;
 
-  /// The answer, up to the end of the pipe or a limit.
+  /// The reply, up to the end of the pipe or a limit.
   std::string read() {
     const auto deadline = Clock::now() + std::chrono::duration<double>(kMaxSeconds);
     rlimit memory{};
@@ -274,7 +274,7 @@ bool is_text(const std::string& text) {
 }
 
 /// Checks the rules of every description (check_capabilities) again: the process is untrusted.
-void require_sound(const Manifest& m, const std::string& library) {
+void require_valid_manifest(const Manifest& m, const std::string& library) {
   bool sound = !m.id.empty() && !m.name.empty() && m.schema == kManifestSchema &&
                m.unavailable.empty() && m.when_missing.empty() && m.library_folders.empty();
   for (const auto* text : {&m.id, &m.name, &m.version, &m.description, &m.rights})
@@ -304,7 +304,7 @@ Manifest parsed(const std::string& text, const std::string& library) {
   if (index.size() != 1)
     throw Error(ErrorKind::kPlugin, "plugin " + library + " does not describe itself");
   auto& manifest = index.begin()->second.manifest;
-  require_sound(manifest, library);
+  require_valid_manifest(manifest, library);
   return std::move(manifest);
 }
 
@@ -346,14 +346,14 @@ Manifest describe_in_subprocess(const std::string& library, const PinnedLibrary*
     throw PluginError::ended(library, reason, opening != OpenedFor::kFound);
   };
   DescribingProcess process(library, file, opening);
-  const auto answer = process.read();
-  const bool answered = process.ended_well() && !answer.empty();
-  if (!answered || answer[0] != kDescribed) process.report_printed();
-  if (!answered) failed(process.words() + " " + std::string(kWhileOpened));
-  const auto text = answer.substr(1);
+  const auto reply = process.read();
+  const bool has_reply = process.ended_well() && !reply.empty();
+  if (!has_reply || reply[0] != kDescribed) process.report_printed();
+  if (!has_reply) failed(process.words() + " " + std::string(kWhileOpened));
+  const auto text = reply.substr(1);
   constexpr size_t kMaxPrintedBytes = 2000;
-  if (answer[0] == kDescribed) return parsed(text, library);
-  if (answer[0] == kFailed) failed(printable(text, kMaxPrintedBytes));
+  if (reply[0] == kDescribed) return parsed(text, library);
+  if (reply[0] == kFailed) failed(printable(text, kMaxPrintedBytes));
   throw Error(ErrorKind::kPlugin, printable(text, kMaxPrintedBytes));
 }
 

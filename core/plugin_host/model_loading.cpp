@@ -216,7 +216,7 @@ std::string file_name(const std::string& path) {
 std::unique_ptr<Graph> finished(tmeter_builder& builder, const Plugin& plugin,
                                 const std::string& path) {
   try {
-    require_heeded(builder);
+    require_no_refusal(builder);
     if (!builder.builder.has_root())
       throw Error(ErrorKind::kPlugin,
                   "it succeeds but has pushed no model, not even a root module");
@@ -281,7 +281,7 @@ Reader read_parts(Registry& registry, const tmeter_request& request, const RunCo
     builder.part = &part;
     try {
       reader = try_loaders(registry, of_part, run, builder);
-      require_heeded(builder);
+      require_no_refusal(builder);
     } catch (const Error& e) {
       throw about_model(e, part.file->file.path());
     }
@@ -299,7 +299,7 @@ Reader read_model(Registry& registry, const tmeter_request& request, const RunCo
   auto of_folder = request;
   of_folder.parts = &parts;
   const auto reader = try_loaders(registry, of_folder, run, builder);
-  require_heeded(builder);
+  require_no_refusal(builder);
   return parts.empty() ? reader : read_parts(registry, request, run, builder, parts);
 }
 

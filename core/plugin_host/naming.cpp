@@ -55,9 +55,9 @@ Plugin* find_needed(const PluginList& plugins, std::string_view need, const Plug
   if (auto* p = with_id(plugins, need)) return p;
   auto found = called(plugins, need);
   const auto family = family_of(by.manifest.id);
-  const auto is_kin = [&](const Plugin* p) { return family_of(p->manifest.id) == family; };
-  if (std::any_of(found.begin(), found.end(), is_kin))
-    std::erase_if(found, [&](const Plugin* p) { return !is_kin(p); });
+  const auto is_in_family = [&](const Plugin* p) { return family_of(p->manifest.id) == family; };
+  if (std::any_of(found.begin(), found.end(), is_in_family))
+    std::erase_if(found, [&](const Plugin* p) { return !is_in_family(p); });
   return only_one(std::move(found), need);
 }
 

@@ -26,9 +26,9 @@ namespace {
 
 bool can_be_called(const Plugin& p) { return !p.library.empty() && p.failure.empty(); }
 
-/// `may_both(one, other)`: whether two plugins may have these schemas.
-template <class May>
-FoundRule find_exactly(const Registry& registry, std::string_view op, May may_both) {
+/// `are_compatible(one, other)`: whether two plugins may have these schemas.
+template <class Compatible>
+FoundRule find_exactly(const Registry& registry, std::string_view op, Compatible are_compatible) {
   FoundRule found;
   for (const auto& plugin : registry.plugins()) {
     if (!can_be_called(*plugin)) continue;
@@ -36,7 +36,7 @@ FoundRule find_exactly(const Registry& registry, std::string_view op, May may_bo
     const auto schema = std::find_if(schemas.begin(), schemas.end(),
                                      [&](const auto& s) { return op_of_schema(s) == op; });
     if (schema == schemas.end()) continue;
-    if (found.plugin && !may_both(*found.schema, *schema)) {
+    if (found.plugin && !are_compatible(*found.schema, *schema)) {
       const auto ids = std::minmax(found.plugin->manifest.id, plugin->manifest.id);
       throw Error(ErrorKind::kUsage, "plugins " + ids.first + " and " + ids.second +
                                          " both have a shape rule for '" + printable(op) +
@@ -47,11 +47,11 @@ FoundRule find_exactly(const Registry& registry, std::string_view op, May may_bo
   return found;
 }
 
-template <class May>
-FoundRule find(const Registry& registry, std::string_view op, May may_both) {
-  const auto found = find_exactly(registry, op, may_both);
+template <class Compatible>
+FoundRule find(const Registry& registry, std::string_view op, Compatible are_compatible) {
+  const auto found = find_exactly(registry, op, are_compatible);
   const auto base = op.substr(0, op.find('.'));
-  return found.plugin || base == op ? found : find_exactly(registry, base, may_both);
+  return found.plugin || base == op ? found : find_exactly(registry, base, are_compatible);
 }
 
 }  // namespace
@@ -121,8 +121,8 @@ class RuleScope {
 
  private:
   static std::vector<const std::string*>& rules() {
-    static std::vector<const std::string*> at_work;
-    return at_work;
+    static std::vector<const std::string*> active_rules;
+    return active_rules;
   }
 };
 
@@ -155,7 +155,7 @@ void infer_with(const FoundRule& found, const std::string& op, tmeter_builder& b
                 const std::vector<const tmeter_value*>& args, std::span<tmeter_id> results,
                 const tmeter_call& by) {
   auto& plugin = *found.plugin;
-  const RuleScope at_work(found);
+  const RuleScope active_rules(found);
   by.registry->open(plugin);
   const BorrowedRun lent(plugin.call, by);
   const auto doing = "while giving the shape of " + op;
@@ -234,18 +234,18 @@ tmeter_builder* begin_builder(tmeter_call* call) {
 }
 
 void report_wrong_builder() noexcept {
-  if (call_at_work)
-    call_at_work->frame.defect =
+  if (current_call)
+    current_call->frame.defect =
         std::make_exception_ptr(Error(ErrorKind::kPlugin, kBuilderGivenBack));
 }
 
 void end_builder(tmeter_builder* builder) {
   if (!builder) return;
-  auto* frame = call_at_work ? &call_at_work->frame : nullptr;
+  auto* frame = current_call ? &current_call->frame : nullptr;
   if (!frame || frame->rule_builders.erase(builder) == 0) return report_wrong_builder();
   auto& ended = frame->ended_builders;
-  constexpr size_t kRemembered = 64;
-  if (ended.size() == kRemembered) ended.erase(ended.begin());
+  constexpr size_t kMaxEndedBuilders = 64;
+  if (ended.size() == kMaxEndedBuilders) ended.erase(ended.begin());
   ended.push_back(builder);
 }
 
@@ -322,8 +322,8 @@ tmeter_status call_backward_rule(tmeter_call* c, const tmeter_node* handle, tmet
 }  // namespace
 
 void note_ended_builder(const tmeter_builder* builder) noexcept {
-  if (!call_at_work) return;
-  const auto& ended = call_at_work->frame.ended_builders;
+  if (!current_call) return;
+  const auto& ended = current_call->frame.ended_builders;
   if (std::ranges::find(ended, builder) != ended.end()) report_wrong_builder();
 }
 

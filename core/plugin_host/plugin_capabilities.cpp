@@ -12,9 +12,9 @@ namespace {
 
 /// Calls a function of the plugin; an escaped exception becomes an Error.
 template <class F>
-auto answer(const std::string& what, F&& ask) {
+auto call_plugin(const std::string& what, F&& function) {
   try {
-    return ask();
+    return function();
   } catch (...) {
     throw Error(ErrorKind::kPlugin, what + ": " + escaped_exception());
   }
@@ -68,7 +68,7 @@ void read(const PluginInstance& plugin, TextStore& texts, std::string_view id, s
   const auto& entry = plugin.entry();
   const auto what = "plugin " + std::string(plugin.id()) + ": its table " + std::string(id);
   const auto* offered = static_cast<const Table*>(
-      answer(what, [&] { return entry.get_capability(to_abi(id), entry.user); }));
+      call_plugin(what, [&] { return entry.get_capability(to_abi(id), entry.user); }));
   if (!offered) return;
   const auto table = adopted(offered, least_table, what);
   if (table.count && !table.get) throw Error(ErrorKind::kPlugin, what + " has no `get`");
@@ -82,7 +82,7 @@ void read(const PluginInstance& plugin, TextStore& texts, std::string_view id, s
   out.reserve(table.count);
   for (uint32_t i = 0; i < table.count; ++i) {
     name.replace(prefix, name.npos, std::to_string(i));
-    const Item* item = answer(name, [&] { return table.get(i, table.user); });
+    const Item* item = call_plugin(name, [&] { return table.get(i, table.user); });
     if (!item) throw Error(ErrorKind::kPlugin, name + " is missing");
     keep_texts(texts, out.emplace_back(adopted(item, least_item, name)));
   }

@@ -48,7 +48,8 @@ void start(const std::string& path, const PluginLibrary& library, CallLog* log) 
 }  // namespace
 
 PluginInstance::~PluginInstance() {
-  if (!spared_) give_up(id(), "while it was shut down", [&] { entry().deinit(entry().user); });
+  if (!skips_deinit_)
+    call_release(id(), "while it was shut down", [&] { entry().deinit(entry().user); });
 }
 
 std::shared_ptr<const PluginInstance> start_plugin(const LibraryToOpen& request, CallLog* log) {

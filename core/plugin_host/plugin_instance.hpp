@@ -25,11 +25,11 @@ class PluginInstance {
   /// The plugin's id.
   std::string_view id() const { return {library_.info.id.ptr, library_.info.id.len}; }
   /// Marks it as failed: its `deinit` is not called either.
-  void spare_end() const { spared_ = true; }
+  void skip_deinit() const { skips_deinit_ = true; }
 
  private:
   PluginLibrary library_;
-  mutable bool spared_ = false;
+  mutable bool skips_deinit_ = false;
 };
 
 /// Opens the library and calls `init`, once in a process: a library that is found in two ways is

@@ -46,8 +46,8 @@ std::string sizes_note(const Graph& graph) {
                                    ". Or export the model with dynamic_shapes, or with that input");
 }
 
-std::unique_ptr<Graph> ask(const tmeter_propagator& propagator, Plugin& plugin,
-                           const Graph& recorded) {
+std::unique_ptr<Graph> run_propagator(const tmeter_propagator& propagator, Plugin& plugin,
+                                      const Graph& recorded) {
   tmeter_builder builder{.builder = GraphBuilder(recorded), .call = &plugin.call};
   const RunningFile running(plugin.call.run.log, view(propagator.name));
   const auto status =
@@ -56,7 +56,7 @@ std::unique_ptr<Graph> ask(const tmeter_propagator& propagator, Plugin& plugin,
       });
   if (status != TMETER_OK) return nullptr;
   try {
-    require_heeded(builder);
+    require_no_refusal(builder);
   } catch (const Error& e) {
     throw PluginError(plugin.manifest.id, "while working out sizes for other inputs", e.what());
   }
@@ -72,7 +72,7 @@ void propagate(Registry& registry, LoadedModel& model, const RunContext& run) {
     registry.open(*p);
     p->call.run = run;
     for (const auto& propagator : p->offers().propagators) {
-      auto graph = ask(propagator, *p, *model.graph);
+      auto graph = run_propagator(propagator, *p, *model.graph);
       if (!graph) continue;
       model.graph = std::move(graph);
       model.propagator = p.get();

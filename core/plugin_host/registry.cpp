@@ -169,7 +169,7 @@ std::optional<Manifest> Registry::manifest_of(const Plugin& plugin, const struct
   if (!is_current && !fs::exists(file, none)) return std::nullopt;
   try {
     auto manifest = is_current ? std::move(indexed->second.manifest) : read_manifest(file);
-    if (manifest.schema == kManifestSchema && is_still(manifest.made_from, stamp, library))
+    if (manifest.schema == kManifestSchema && is_unchanged(manifest.made_from, stamp, library))
       return manifest;
   } catch (const Error& e) {
     problems_.push_back(std::string(e.what()) + "; the plugin itself is described instead");
@@ -196,7 +196,7 @@ std::shared_ptr<const PinnedLibrary> Registry::opened(const std::string& library
 }
 
 /// A file under another name, or in a folder that is listed twice, is one plugin.
-bool Registry::is_found_again(const struct stat& info) {
+bool Registry::is_duplicate(const struct stat& info) {
   return info.st_ino != 0 && !files_.emplace(info.st_dev, info.st_ino).second;
 }
 
@@ -215,7 +215,7 @@ void Registry::add_file(const std::string& library, bool must_work, ManifestInde
   if (plugin->is_link && stat(plugin->library.c_str(), &info) != 0) info = {};
   try {
     plugin->file = opened(plugin->library, info);
-    if (is_found_again(info)) return;
+    if (is_duplicate(info)) return;
     auto manifest = manifest_of(*plugin, info, index);
     plugin->has_manifest = manifest.has_value();
     if (!manifest && failed_to_open(*plugin)) return add_unopened(std::move(plugin), must_work);
@@ -270,7 +270,7 @@ void Registry::add_unopened(std::unique_ptr<Plugin> plugin, bool given) {
 void Registry::add(std::unique_ptr<Plugin> plugin) {
   if (const auto* e = exclusion(*plugin)) {
     plugin->failure = "plugin " + e->plugin + " " + e->reason;
-    if (plugin->started) plugin->started->spare_end();
+    if (plugin->started) plugin->started->skip_deinit();
   }
   for (auto& other : plugins_) {
     if (other->manifest.id != plugin->manifest.id) continue;
@@ -343,7 +343,7 @@ Plugin& Registry::get(std::string_view name) {
 void Registry::start(Plugin& p) const {
   if (p.is_open()) return;
   p.started = start_plugin({p.library, p.file.get(), p.has_manifest}, log_);
-  if (!p.failure.empty()) p.started->spare_end();
+  if (!p.failure.empty()) p.started->skip_deinit();
   p.offered = read_capabilities(*p.started);
   check_capabilities(*p.started, p.offered);
 }
@@ -371,7 +371,7 @@ void Registry::open(Plugin& p) {
       declared.threads || !p.manifest.propagators.empty() || !p.manifest.executors.empty();
   if (failed_to_open(p) || !p.described) return;
   note_code_of(p);
-  open_guarded(p.manifest.id, OpenedFor::kRequested, activity().watchful, [&] {
+  open_guarded(p.manifest.id, OpenedFor::kRequested, activity().checks_process_state, [&] {
     try {
       start(p);
       require_described(p);

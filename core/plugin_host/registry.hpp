@@ -25,10 +25,10 @@ namespace tmeter::core {
 
 struct Plugin {
   Manifest manifest;
-  std::string library;    // path; empty: only a manifest exists
-  bool is_link = false;   // the path is a link to the library
-  bool described = true;  // false: describing failed, and only its file name is known
-  bool has_manifest = false;                  // a manifest made from this library describes it
+  std::string library;        // path; empty: only a manifest exists
+  bool is_link = false;       // the path is a link to the library
+  bool described = true;      // false: describing failed, and only its file name is known
+  bool has_manifest = false;  // a manifest made from this library describes it
   std::shared_ptr<const PinnedLibrary> file;  // null: without a library, or in tmeter's own folder
   std::shared_ptr<const PluginInstance> started;  // once open
   ResolvedOptions options;
@@ -98,7 +98,7 @@ class Registry {
   void leave_unopened(std::unique_ptr<Plugin> plugin, const std::string& why,
                       const std::string& problem);
   void add(std::unique_ptr<Plugin> plugin);
-  bool is_found_again(const struct stat& info);
+  bool is_duplicate(const struct stat& info);
   void add_unopened(std::unique_ptr<Plugin> plugin, bool given);
   void assign_options();
   void check_setting_names() const;

@@ -69,7 +69,7 @@ struct Activity {
   std::atomic<Stage> stage{Stage::kStarting};
   /// An earlier attempt found the process changed, without knowing by which plugin: the whole state
   /// is checked after each callback.
-  bool watchful = false;
+  bool checks_process_state = false;
   ShortText<256> speaker;                 // the plugin whose lines are read (stdio_attribution.hpp)
   std::atomic<bool> is_listening{false};  // the supervisor reads them just now
   ShortText<64> engine;                   // what runs the file's code just now: "LibTorch"
@@ -77,10 +77,10 @@ struct Activity {
   /// Set where the run failed and its memory was given back.
   std::atomic<bool> no_memory_left{false};
   /// Set by the signal handler that ends the worker where the model's file has become shorter.
-  ShortText<512> last_words;
+  ShortText<512> fatal_message;
   uint64_t last_seal = kSeal;
 
-  bool is_sound() const {
+  bool is_intact() const {
     return first_seal == kSeal && middle_seal == kSeal && last_seal == kSeal;
   }
 };

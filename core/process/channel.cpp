@@ -66,10 +66,10 @@ bool FrameReader::read(const std::function<void(const Frame&)>& handle) {
   if (n < 0) return errno == EINTR || errno == EAGAIN;
   if (n == 0) return false;
   end_ += static_cast<size_t>(n);
-  return hand_over(handle);
+  return dispatch_frames(handle);
 }
 
-bool FrameReader::hand_over(const std::function<void(const Frame&)>& handle) {
+bool FrameReader::dispatch_frames(const std::function<void(const Frame&)>& handle) {
   while (end_ - begin_ >= sizeof(Header)) {
     Header header;
     std::memcpy(&header, buffer_.get() + begin_, sizeof header);

@@ -60,7 +60,7 @@ class FrameReader {
   bool broken() const { return broken_; }
 
  private:
-  bool hand_over(const std::function<void(const Frame&)>& handle);
+  bool dispatch_frames(const std::function<void(const Frame&)>& handle);
   int fd_;
   bool broken_ = false;
   std::unique_ptr<char[]> buffer_;  // more than the longest frame; only pages in use take memory

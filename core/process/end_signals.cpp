@@ -55,22 +55,22 @@ struct sigaction set_handler(int number, void (*handler)(int)) {
 
 }  // namespace
 
-void end_at_signals() {
+void exit_on_signals() {
   for (const int s : kEndRequests) {
     const auto before = set_handler(s, end_now);
     if (before.sa_handler == SIG_IGN) sigaction(s, &before, nullptr);  // started with nohup
   }
 }
 
-void end_child_at_signals(pid_t child) { child_to_end = child; }
+void end_child_on_signals(pid_t child) { child_to_end = child; }
 
 EndSignals::EndSignals() {
   const auto set = taken_signals();
   sigprocmask(SIG_BLOCK, &set, &before_);
   fd_ = Descriptor(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   const int failed = errno;
-  pipe_before_ = set_handler(SIGPIPE, SIG_IGN);
-  child_before_ = set_handler(SIGCHLD, SIG_DFL);  // ignored, children would leave no status
+  sigpipe_before_ = set_handler(SIGPIPE, SIG_IGN);
+  sigchld_before_ = set_handler(SIGCHLD, SIG_DFL);  // ignored, children would leave no status
   set_handler(SIGXFSZ, SIG_IGN);
   if (fd_.get() >= 0) return;
   sigprocmask(SIG_SETMASK, &before_, nullptr);
@@ -78,8 +78,8 @@ EndSignals::EndSignals() {
 }
 
 EndSignals::~EndSignals() {
-  sigaction(SIGPIPE, &pipe_before_, nullptr);
-  sigaction(SIGCHLD, &child_before_, nullptr);
+  sigaction(SIGPIPE, &sigpipe_before_, nullptr);
+  sigaction(SIGCHLD, &sigchld_before_, nullptr);
   sigprocmask(SIG_SETMASK, &before_, nullptr);
 }
 
@@ -92,13 +92,13 @@ std::optional<int> EndSignals::take() const {
 void EndSignals::restore_in_child() const {
   for (const int s : kEndRequests) set_handler(s, SIG_DFL);
   set_handler(SIGRTMIN, SIG_DFL);
-  sigaction(SIGPIPE, &pipe_before_, nullptr);
-  sigaction(SIGCHLD, &child_before_, nullptr);
+  sigaction(SIGPIPE, &sigpipe_before_, nullptr);
+  sigaction(SIGCHLD, &sigchld_before_, nullptr);
   sigprocmask(SIG_SETMASK, &before_, nullptr);
 }
 
 void EndSignals::end_by_broken_pipe() const {
-  if (pipe_before_.sa_handler != SIG_DFL) return;
+  if (sigpipe_before_.sa_handler != SIG_DFL) return;
   set_handler(SIGPIPE, SIG_DFL);
   sigset_t set;
   sigemptyset(&set);

@@ -12,9 +12,9 @@ namespace tmeter::core {
 constexpr const char* kInterruptedWords = "interrupted; nothing written";
 
 /// From now on Ctrl-C, SIGTERM and SIGHUP say so and end the process with status 130.
-void end_at_signals();
+void exit_on_signals();
 /// … together with this child; 0: with none.
-void end_child_at_signals(pid_t child);
+void end_child_on_signals(pid_t child);
 
 /// During its lifetime, signals stay pending until they are taken.
 class EndSignals {
@@ -36,7 +36,7 @@ class EndSignals {
  private:
   sigset_t before_{};
   using Action = struct sigaction;
-  Action pipe_before_{}, child_before_{};
+  Action sigpipe_before_{}, sigchld_before_{};
   Descriptor fd_;
 };
 

@@ -103,8 +103,8 @@ std::string out_of_memory_text() noexcept {
 }
 
 bool has_memory_left() {
-  constexpr size_t kSmall = size_t{1} << 20;
-  const size_t size = std::max(kSmall, memory_limit() / 16);
+  constexpr size_t kMinMemoryLeft = size_t{1} << 20;
+  const size_t size = std::max(kMinMemoryLeft, memory_limit() / 16);
   void* const some =
       mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return some != MAP_FAILED && munmap(some, size) == 0;

@@ -61,7 +61,7 @@ struct Permitted {
 /// In the order of their numbers.
 std::vector<Permitted> permitted_calls(const Rights& rights) {
   const auto own = rights_word(rights);
-  const auto given = [&](uint8_t needed) { return needed == kEverybody || (needed & own) != 0; };
+  const auto given = [&](uint8_t needed) { return needed == kEveryProcess || (needed & own) != 0; };
   std::vector<int> unchecked;
   for (const auto& group : kPermittedCalls) {
     if (!given(group.rights)) continue;

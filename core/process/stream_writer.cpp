@@ -15,8 +15,8 @@
 namespace tmeter::core {
 namespace {
 
-/// Interrupts blocking system calls of this process every few milliseconds while it lives. It uses a timer
-/// of its own, because tmeter may have inherited an alarm.
+/// Interrupts blocking system calls of this process every few milliseconds while it lives. It uses
+/// a timer of its own, because tmeter may have inherited an alarm.
 class WaitLimit {
  public:
   WaitLimit() {
@@ -68,10 +68,10 @@ bool may_block(int fd) {
 }  // namespace
 
 std::string TerminalText::pass(std::string_view bytes, bool last) {
-  torn_ += bytes;
-  const size_t whole = last ? torn_.size() : without_torn_end(torn_);
-  auto shown = terminal_safe(std::string_view(torn_).substr(0, whole));
-  torn_.erase(0, whole);
+  incomplete_end_ += bytes;
+  const size_t whole = last ? incomplete_end_.size() : complete_prefix_length(incomplete_end_);
+  auto shown = terminal_safe(std::string_view(incomplete_end_).substr(0, whole));
+  incomplete_end_.erase(0, whole);
   return shown;
 }
 

@@ -18,7 +18,7 @@ class TerminalText {
   std::string pass(std::string_view bytes, bool last);
 
  private:
-  std::string torn_;
+  std::string incomplete_end_;
 };
 
 class StreamWriter {

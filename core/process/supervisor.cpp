@@ -27,20 +27,20 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr auto kMemoryInterval = std::chrono::milliseconds(50);
-constexpr double kGrace = 0.7;       // seconds for a worker after Ctrl-C
-constexpr double kGraceOfRuns = 10;  // to write the measurements so far
-constexpr double kGraceOfMessages = 0.2;
-constexpr double kGraceOfHangUp = 1;  // giving memory back can take a while
-constexpr double kLastLimit = 5;      // for plugins' ends, and for the worker's own
-constexpr double kLastWait = 0.5;     // for a worker that has been killed
-constexpr double kSecondTry = 1;      // when the first one took all the time
+constexpr double kInterruptGrace = 0.7;   // seconds for a worker after Ctrl-C
+constexpr double kMeasurementGrace = 10;  // to write the measurements so far
+constexpr double kMessageGrace = 0.2;
+constexpr double kHangUpGrace = 1;    // giving memory back can take a while
+constexpr double kShutdownLimit = 5;  // for plugins' ends, and for the worker's own
+constexpr double kKillWait = 0.5;     // for a worker that has been killed
+constexpr double kMinRetryTime = 1;   // when the first one took all the time
 constexpr size_t kMaxAttempts = 8;
 constexpr auto kForever = Clock::time_point::max();
 constexpr int kInterruptedStatus = static_cast<int>(ErrorKind::kInterrupted);
 
 /// The time and the signals of a whole run.
-struct Course {
-  explicit Course(double timeout) : deadline(timeout > 0 ? in_seconds(timeout) : kForever) {}
+struct RunControl {
+  explicit RunControl(double timeout) : deadline(timeout > 0 ? in_seconds(timeout) : kForever) {}
   EndSignals signals;
   Clock::time_point deadline;
   bool interrupted = false;
@@ -73,21 +73,21 @@ uintmax_t size_of_model(const std::string& path) {
 /// One worker, from its fork to its end.
 class Attempt {
  public:
-  Attempt(const Job& job, const Work& work, Course& course, Terminal& terminal, Outputs& outputs,
-          const std::vector<Excluded>& excluded, bool watchful)
+  Attempt(const Job& job, const Work& work, RunControl& control, Terminal& terminal,
+          Outputs& outputs, const std::vector<Excluded>& excluded, bool checks_process_state)
       : job_(job),
-        course_(course),
+        control_(control),
         terminal_(terminal),
         outputs_(outputs),
         stray_(job.quiet),
         size_(size_of_model(job.subject)),
-        worker_(job, work, course.signals, excluded, watchful),
+        worker_(job, work, control.signals, excluded, checks_process_state),
         frames_(worker_.frames()),
         validator_(job.runs_model) {}
 
   Ending run() {
     outputs_.begin();
-    while (!worker_.has_ended() && Clock::now() < lost_at_) {
+    while (!worker_.has_ended() && Clock::now() < kill_deadline_) {
       turn();
       check_limits();
     }
@@ -103,7 +103,7 @@ class Attempt {
     const bool exited = WIFEXITED(worker_.wait_status()) && WEXITSTATUS(worker_.wait_status()) == 0;
     const bool is_credible =
         reported_ && ended_by_ == EndedBy::kItself && exited && !is_inside_plugin(activity());
-    if (course_.interrupted) {
+    if (control_.interrupted) {
       const bool answered = is_credible && reported_->status == kInterruptedStatus;
       if (answered && reported_->reports_stand) return *reported_;
       const bool has_message = answered && !reported_->message.empty();
@@ -119,14 +119,14 @@ class Attempt {
 
   void turn() {
     std::vector<PolledDescriptor> watched{
-        {course_.signals.fd(), POLLIN, [this] { on_signal(); }},
+        {control_.signals.fd(), POLLIN, [this] { on_signal(); }},
         {stray_fd_ ? worker_.stray_output() : -1, POLLIN,
          [this] { stray_fd_ = stray_.read(worker_.stray_output(), terminal_); }},
         {hung_up_ ? -1 : worker_.frames(), POLLIN, [this] { read_frames(); }}};
     if (terminal_.pending())
       watched.push_back({terminal_.fd(), POLLOUT, [this] { terminal_.flush(); }});
     auto until = Clock::now() + kMemoryInterval;
-    if (ended_by_ == EndedBy::kItself) until = std::min({until, course_.deadline, gone_by_});
+    if (ended_by_ == EndedBy::kItself) until = std::min({until, control_.deadline, exit_deadline_});
     wait_for(watched, until);
   }
 
@@ -135,7 +135,7 @@ class Attempt {
     if (frames_.read([&](const Frame& f) { on_frame(f); })) return;
     hung_up_ = true;
     if (frames_.broken()) return end_by(EndedBy::kBadFrame);
-    if (!reported_) gone_by_ = in_seconds(kGraceOfHangUp);
+    if (!reported_) exit_deadline_ = in_seconds(kHangUpGrace);
   }
 
   /// Reads the frames sent just before the worker's end. Bounded, because a process it left behind
@@ -164,13 +164,13 @@ class Attempt {
         break;
       case FrameKind::kRunsFile:
         engine_ = f.text;
-        file_until_ = f.text.empty() || job_.limits.timeout > 0
-                          ? kForever
-                          : in_seconds(job_.limits.running_file);
+        file_deadline_ = f.text.empty() || job_.limits.timeout > 0
+                             ? kForever
+                             : in_seconds(job_.limits.running_file);
         break;
       case FrameKind::kRunsModel:
         engine_ = f.text;
-        grace_ = kGraceOfRuns;
+        grace_ = kMeasurementGrace;
         break;
       case FrameKind::kReport:
         outputs_.write(f.numbers[0], f.text);
@@ -188,7 +188,7 @@ class Attempt {
       case FrameKind::kFinished:
         reported_ = Ending{static_cast<int>(f.numbers[0]), std::string(f.text), f.numbers[1] != 0,
                            std::move(offender_)};
-        gone_by_ = in_seconds(kLastLimit);
+        exit_deadline_ = in_seconds(kShutdownLimit);
         outputs_.push();
         break;
     }
@@ -208,30 +208,31 @@ class Attempt {
 
   /// The first signal asks the worker to stop; a second one, or too long a wait, ends it.
   void on_signal() {
-    if (!course_.take_signals()) return;
-    const bool again = std::exchange(course_.interrupted, true);
+    if (!control_.take_signals()) return;
+    const bool again = std::exchange(control_.interrupted, true);
     if (again || reported_) return end_by(EndedBy::kTimeout);
-    course_.deadline = std::min(course_.deadline, in_seconds(grace_));
+    control_.deadline = std::min(control_.deadline, in_seconds(grace_));
     worker_.request_stop();
   }
 
   void check_limits() {
     const auto now = Clock::now();
     const bool ending_plugins = activity().stage == Stage::kEnding;
-    if (!ending_plugins) plugins_ended_by_ = kForever;
-    if (ending_plugins && plugins_ended_by_ == kForever) plugins_ended_by_ = in_seconds(kLastLimit);
-    if (now >= course_.deadline) {
+    if (!ending_plugins) plugin_end_deadline_ = kForever;
+    if (ending_plugins && plugin_end_deadline_ == kForever)
+      plugin_end_deadline_ = in_seconds(kShutdownLimit);
+    if (now >= control_.deadline) {
       const bool has_timeout = job_.limits.timeout > 0;
       end_by(EndedBy::kTimeout,
-             seconds_text(has_timeout ? job_.limits.timeout : kLastLimit) + " (--timeout)");
-    } else if (now >= file_until_) {
+             seconds_text(has_timeout ? job_.limits.timeout : kShutdownLimit) + " (--timeout)");
+    } else if (now >= file_deadline_) {
       end_by(EndedBy::kTimeout, seconds_text(job_.limits.running_file) + " (--timeout)");
-    } else if (now >= plugins_ended_by_) {
-      end_by(EndedBy::kTimeout, seconds_text(kLastLimit));
-    } else if (now >= gone_by_) {
-      end_by(reported_ ? EndedBy::kLingering : EndedBy::kBadFrame, seconds_text(kLastLimit));
-    } else if (now >= next_look_) {
-      next_look_ = now + kMemoryInterval;
+    } else if (now >= plugin_end_deadline_) {
+      end_by(EndedBy::kTimeout, seconds_text(kShutdownLimit));
+    } else if (now >= exit_deadline_) {
+      end_by(reported_ ? EndedBy::kLingering : EndedBy::kBadFrame, seconds_text(kShutdownLimit));
+    } else if (now >= next_memory_check_) {
+      next_memory_check_ = now + kMemoryInterval;
       if (worker_.memory() > job_.limits.memory)
         end_by(EndedBy::kMemory, bytes_text(job_.limits.memory) + " (--max-memory)");
     }
@@ -243,11 +244,11 @@ class Attempt {
     if (ended_by_ != EndedBy::kItself) return;
     ended_by_ = reason;
     limit_ = limit;
-    lost_at_ = in_seconds(kLastWait);
+    kill_deadline_ = in_seconds(kKillWait);
   }
 
   const Job& job_;
-  Course& course_;
+  RunControl& control_;
   Terminal& terminal_;
   Outputs& outputs_;
   StrayOutput stray_;
@@ -261,10 +262,11 @@ class Attempt {
   std::string engine_;  // runs code of the file or the model just now
   EndedBy ended_by_ = EndedBy::kItself;
   std::string limit_;
-  Clock::time_point next_look_ = Clock::now() + kMemoryInterval;
-  Clock::time_point file_until_ = kForever, plugins_ended_by_ = kForever, gone_by_ = kForever;
-  Clock::time_point lost_at_ = kForever;  // waits for a process that survives SIGKILL
-  double grace_ = kGrace;
+  Clock::time_point next_memory_check_ = Clock::now() + kMemoryInterval;
+  Clock::time_point file_deadline_ = kForever, plugin_end_deadline_ = kForever,
+                    exit_deadline_ = kForever;
+  Clock::time_point kill_deadline_ = kForever;  // waits for a process that survives SIGKILL
+  double grace_ = kInterruptGrace;
   bool hung_up_ = false, stray_fd_ = true;
 };
 
@@ -278,7 +280,7 @@ bool is_new(const std::vector<Excluded>& excluded, const Excluded& offender) {
 class Supervisor {
  public:
   Supervisor(const Job& job, const Work& work)
-      : job_(job), work_(work), course_(job.limits.timeout), terminal_(!job.quiet) {}
+      : job_(job), work_(work), control_(job.limits.timeout), terminal_(!job.quiet) {}
 
   int run() {
     int status = 0;
@@ -289,7 +291,7 @@ class Supervisor {
       terminal_.last_message(e.what());
       status = e.exit_status();
     } catch (const BrokenPipe&) {
-      course_.signals.end_by_broken_pipe();
+      control_.signals.end_by_broken_pipe();
       terminal_.last_message("standard output cannot be written: Broken pipe");
       status = static_cast<int>(ErrorKind::kUsage);
     }
@@ -299,25 +301,25 @@ class Supervisor {
 
  private:
   int attempts() {
-    for (bool watchful = false;;) {
-      const auto ending = attempt(watchful);
+    for (bool checks_process_state = false;;) {
+      const auto ending = attempt(checks_process_state);
       const bool unknown = ending.offender && ending.offender->plugin.empty();
-      if (unknown && !watchful) {  // again, to find the offender
-        watchful = true;
+      if (unknown && !checks_process_state) {  // again, to find the offender
+        checks_process_state = true;
         continue;
       }
       const auto left_out = excluded_.size();
       if (!unknown) leave_out(ending);
       if (excluded_.size() == left_out) return finish(ending);
       show_ending(ending);
-      if (Clock::now() + std::chrono::milliseconds(100) > course_.deadline)
-        course_.deadline = in_seconds(kSecondTry);
+      if (Clock::now() + std::chrono::milliseconds(100) > control_.deadline)
+        control_.deadline = in_seconds(kMinRetryTime);
     }
   }
 
-  Ending attempt(bool watchful) {
+  Ending attempt(bool checks_process_state) {
     const auto ending =
-        Attempt(job_, work_, course_, terminal_, *outputs_, excluded_, watchful).run();
+        Attempt(job_, work_, control_, terminal_, *outputs_, excluded_, checks_process_state).run();
     descendants_.end();
     return ending;
   }
@@ -357,8 +359,8 @@ class Supervisor {
   /// False if the reader has not taken them in time.
   bool drain_messages() {
     terminal_.report_suppressed();
-    const bool hurried = course_.interrupted || course_.is_over();
-    const auto until = in_seconds(kGraceOfMessages);
+    const bool hurried = control_.interrupted || control_.is_over();
+    const auto until = in_seconds(kMessageGrace);
     while (terminal_.pending()) {
       if (hurried && Clock::now() >= until) break;
       if (hurried) {
@@ -376,10 +378,10 @@ class Supervisor {
   bool wait_for_readers() {
     bool end_requested = false;
     std::vector<PolledDescriptor> watched{
-        {course_.signals.fd(), POLLIN, [&] { end_requested = course_.take_signals(); }}};
+        {control_.signals.fd(), POLLIN, [&] { end_requested = control_.take_signals(); }}};
     if (terminal_.pending())
       watched.push_back({terminal_.fd(), POLLOUT, [this] { terminal_.flush(); }});
-    auto until = course_.deadline;
+    auto until = control_.deadline;
     if (stream_ && stream_->fd() >= 0) {
       watched.push_back({stream_->fd(), POLLOUT, [this] { write_stream(); }});
     } else if (stream_) {
@@ -387,8 +389,8 @@ class Supervisor {
       write_stream();
     }
     wait_for(watched, until);
-    course_.interrupted = course_.interrupted || end_requested;
-    return !end_requested && !course_.is_over();
+    control_.interrupted = control_.interrupted || end_requested;
+    return !end_requested && !control_.is_over();
   }
 
   void write_stream() {
@@ -404,7 +406,7 @@ class Supervisor {
   int not_read() {
     const bool begun = stream_ && stream_->begun();
     const auto what = stream_ ? stream_->name() : "standard error";
-    if (course_.interrupted) {
+    if (control_.interrupted) {
       terminal_.last_message(begun ? "interrupted; " + what + " is incomplete, no file is written"
                                    : kInterruptedWords);
       return kInterruptedStatus;
@@ -437,7 +439,7 @@ class Supervisor {
   const Job& job_;
   const Work& work_;
   const Descendants descendants_;
-  Course course_;
+  RunControl control_;
   Terminal terminal_;
   std::optional<Outputs> outputs_;
   std::vector<Excluded> excluded_;

@@ -104,7 +104,7 @@ bool has_exited_as_reported(const WorkerEnd& end) {
 
 /// True for a signal from an earlier timer or from a resource limit: the plugin that is running
 /// when it arrives is not the cause.
-bool is_late(const WorkerEnd& end) {
+bool is_delayed_signal(const WorkerEnd& end) {
   if (end.by != EndedBy::kItself || !WIFSIGNALED(end.wait_status)) return false;
   switch (WTERMSIG(end.wait_status)) {
     case SIGSEGV:
@@ -202,15 +202,15 @@ Ending explain_worker_exit(const Activity& a, const WorkerEnd& end) {
   const bool broken = end.by != EndedBy::kItself && !limit;
   const bool ours = end.participants.empty();
   auto all = suspects_of(end.participants, describe_end(end));
-  if (!a.is_sound()) return with_suspects(own_end("working", end, ours), std::move(all));
-  if (!a.last_words.empty() && has_exited_as_reported(end)) {
+  if (!a.is_intact()) return with_suspects(own_end("working", end, ours), std::move(all));
+  if (!a.fatal_message.empty() && has_exited_as_reported(end)) {
     if (end.file_shrank) all.clear();
-    return with_suspects({kFileLost, a.last_words.text(), false, {}}, std::move(all));
+    return with_suspects({kFileLost, a.fatal_message.text(), false, {}}, std::move(all));
   }
   const auto& s = blamed_slot(a);
   const auto plugin = s.plugin.text();
   if (limit) all.clear();
-  const bool late = is_late(end) && !all.empty();
+  const bool late = is_delayed_signal(end) && !all.empty();
   if (!a.engine.empty() && a.engine.is(end.engine) && !broken && !late) return model_end(a, end, s);
   if (plugin.empty() || late) {
     auto ending = own_end(words(a.stage), end, all.empty());
@@ -223,7 +223,7 @@ Ending explain_worker_exit(const Activity& a, const WorkerEnd& end) {
 
 Ending explain_failure(const Activity& a, const Ending& ending,
                        const std::vector<Participant>& participants) {
-  if (!a.is_sound() || !a.no_memory_left) return ending;
+  if (!a.is_intact() || !a.no_memory_left) return ending;
   if (ending.offender && was_participant(participants, ending.offender->plugin)) return ending;
   return with_suspects(ending, suspects_of(participants, "left no memory"));
 }

@@ -28,7 +28,7 @@ std::pair<Descriptor, Descriptor> make_pipe() {
 
 /// Enlarges a pipe, so that a report of a gigabyte takes fewer switches between the processes.
 /// Keeps the size if that is not permitted.
-void make_roomy(const Descriptor& pipe) {
+void enlarge_pipe(const Descriptor& pipe) {
   constexpr int kBytes = 1 << 20;  // the kernel's limit for unprivileged users
   fcntl(pipe.get(), F_SETPIPE_SZ, kBytes);
 }
@@ -36,12 +36,12 @@ void make_roomy(const Descriptor& pipe) {
 }  // namespace
 
 WorkerProcess::WorkerProcess(const Job& job, const Work& work, const EndSignals& signals,
-                             const std::vector<Excluded>& excluded, bool watchful) {
+                             const std::vector<Excluded>& excluded, bool checks_process_state) {
   auto [frames_in, frames_out] = make_pipe();
-  make_roomy(frames_out);
+  enlarge_pipe(frames_out);
   auto [stray_in, stray_out] = make_pipe();
   share_activity();
-  activity().watchful = watchful;
+  activity().checks_process_state = checks_process_state;
   process_ = fork();
   if (process_ < 0) {
     throw Error(ErrorKind::kRun, std::string("no process can be started (fork: ") +

@@ -15,15 +15,16 @@ namespace tmeter::core {
 
 class WorkerProcess {
  public:
-  /// Forks. `watchful`: the process state is checked after each callback. Throws Error(kRun).
+  /// Forks. `checks_process_state`: the process state is checked after each callback. Throws
+  /// Error(kRun).
   WorkerProcess(const Job& job, const Work& work, const EndSignals& signals,
-                const std::vector<Excluded>& excluded, bool watchful);
+                const std::vector<Excluded>& excluded, bool checks_process_state);
   ~WorkerProcess();  ///< ends it
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  int frames() const { return frames_.get(); }        ///< not blocking
-  int stray_output() const { return stray_.get(); }   ///< not blocking
+  int frames() const { return frames_.get(); }       ///< not blocking
+  int stray_output() const { return stray_.get(); }  ///< not blocking
   ReportMemory& long_reports() { return long_reports_; }
 
   void request_stop() const;

@@ -31,10 +31,10 @@ void on_crash(int number) {
   raise(number);
 }
 
-void keep_last_words(std::string_view message) { activity().last_words.set(message); }
+void record_fatal_message(std::string_view message) { activity().fatal_message.set(message); }
 
 void explain_crashes() {
-  when_file_is_lost(keep_last_words);
+  set_lost_file_handler(record_fatal_message);
   struct sigaction action {};
   action.sa_handler = on_crash;
   for (const int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS})

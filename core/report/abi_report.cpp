@@ -22,7 +22,7 @@ tmeter_status metric_at(const tmeter_report* r, size_t i, tmeter_metric_info* ou
   const auto& columns = of(r).results.columns;
   if (i >= columns.size()) return TMETER_INVALID_ARGUMENT;
   const auto& c = columns[i];
-  return hand_over<tmeter_metric_info>(
+  return fill_struct<tmeter_metric_info>(
       {0, c.flags, to_abi(c.id), to_abi(c.title), to_abi(c.unit), c.unit_kind, c.axis,
        c.aggregation, c.better, c.provenance, 0, to_abi(c.provenance_text), to_abi(c.convention),
        to_abi(c.description), to_abi(c.plugin)},
@@ -37,8 +37,9 @@ tmeter_number cell(const tmeter_report* r, size_t metric, int32_t axis, size_t i
 
 tmeter_status coverage(const tmeter_report* r, tmeter_coverage* out) {
   const auto& c = of(r).results.coverage;
-  return hand_over<tmeter_coverage>({0, 0, to_abi(c.metric), c.counted, c.zero_by_rule, c.unknown},
-                                    out, TMETER_SIZE_1_0(tmeter_coverage));
+  return fill_struct<tmeter_coverage>(
+      {0, 0, to_abi(c.metric), c.counted, c.zero_by_rule, c.unknown}, out,
+      TMETER_SIZE_1_0(tmeter_coverage));
 }
 
 tmeter_status unknown_at(const tmeter_report* r, size_t i, tmeter_str* op, uint64_t* nodes) {
@@ -61,7 +62,7 @@ tmeter_status finding_at(const tmeter_report* r, size_t i, tmeter_finding* out) 
   const auto& list = of(r).results.findings;
   if (i >= list.size()) return TMETER_INVALID_ARGUMENT;
   const auto& f = list[i];
-  return hand_over<tmeter_finding>(
+  return fill_struct<tmeter_finding>(
       {0, f.severity, to_abi(f.rule), to_abi(f.text), to_abi(f.evidence), to_abi(f.action),
        f.targets.data(), f.targets.size(), f.changes.data(), f.changes.size()},
       out, TMETER_SIZE_1_0(tmeter_finding));
@@ -71,16 +72,16 @@ tmeter_status distribution_at(const tmeter_report* r, size_t i, tmeter_distribut
   const auto& list = of(r).results.distributions;
   if (i >= list.size()) return TMETER_INVALID_ARGUMENT;
   const auto& d = list[i];
-  return hand_over<tmeter_distribution>({0, 0, to_abi(d.id), to_abi(d.title), to_abi(d.unit), d.of,
-                                         d.edges.data(), d.counts.data(), d.counts.size()},
-                                        out, TMETER_SIZE_1_0(tmeter_distribution));
+  return fill_struct<tmeter_distribution>({0, 0, to_abi(d.id), to_abi(d.title), to_abi(d.unit),
+                                           d.of, d.edges.data(), d.counts.data(), d.counts.size()},
+                                          out, TMETER_SIZE_1_0(tmeter_distribution));
 }
 
 tmeter_status series_at(const tmeter_report* r, size_t i, tmeter_series* out) {
   const auto& list = of(r).results.series;
   if (i >= list.size()) return TMETER_INVALID_ARGUMENT;
   const auto& s = list[i];
-  return hand_over<tmeter_series>(
+  return fill_struct<tmeter_series>(
       {0, 0, to_abi(s.id), to_abi(s.title), to_abi(s.x_title), to_abi(s.x_unit), to_abi(s.y_title),
        to_abi(s.y_unit), s.of, s.x.data(), s.y.data(), s.x.size()},
       out, TMETER_SIZE_1_0(tmeter_series));
@@ -100,7 +101,7 @@ tmeter_status formula_at(const tmeter_report* r, size_t i, tmeter_formula* out) 
   const auto& formulas = of(r).formulas;
   if (i >= formulas.list.size()) return TMETER_INVALID_ARGUMENT;
   const auto& f = formulas.list[i];
-  return hand_over<tmeter_formula>(
+  return fill_struct<tmeter_formula>(
       {0, f.partial ? uint32_t{TMETER_FORMULA_PARTIAL} : 0, f.metric, f.module, to_abi(f.text),
        span(formulas.symbols), f.polynomial.terms.size()},
       out, TMETER_SIZE_1_0(tmeter_formula));
@@ -111,14 +112,14 @@ tmeter_status term_at(const tmeter_report* r, size_t formula, size_t term, tmete
   if (formula >= list.size() || term >= list[formula].polynomial.terms.size())
     return TMETER_INVALID_ARGUMENT;
   const auto& t = list[formula].polynomial.terms[term];
-  return hand_over<tmeter_term>({0, 0, t.numerator, t.denominator, span(t.powers)}, out,
-                                TMETER_SIZE_1_0(tmeter_term));
+  return fill_struct<tmeter_term>({0, 0, t.numerator, t.denominator, span(t.powers)}, out,
+                                  TMETER_SIZE_1_0(tmeter_term));
 }
 
 tmeter_status sweep(const tmeter_report* r, tmeter_sweep* out) {
   const auto& s = of(r).sweep;
-  return hand_over<tmeter_sweep>({0, 0, span(s.symbols), s.points.size()}, out,
-                                 TMETER_SIZE_1_0(tmeter_sweep));
+  return fill_struct<tmeter_sweep>({0, 0, span(s.symbols), s.points.size()}, out,
+                                   TMETER_SIZE_1_0(tmeter_sweep));
 }
 
 tmeter_number sweep_total(const tmeter_report* r, size_t point, size_t metric) {
@@ -131,7 +132,7 @@ tmeter_status assertion_at(const tmeter_report* r, size_t i, tmeter_assertion* o
   const auto& list = of(r).assertions;
   if (i >= list.size()) return TMETER_INVALID_ARGUMENT;
   const auto& a = list[i];
-  return hand_over<tmeter_assertion>(
+  return fill_struct<tmeter_assertion>(
       {0, a.holds, to_abi(a.assertion.text), to_abi(a.subject), to_abi(a.assertion.op), a.value,
        a.assertion.limit, a.metric, a.module},
       out, TMETER_SIZE_1_0(tmeter_assertion));
@@ -249,7 +250,8 @@ tmeter_status module_pair_at(const tmeter_report* r, size_t i, tmeter_pair* out)
   const auto& pairs = comparison_of(r).pairs;
   if (i >= pairs.size()) return TMETER_INVALID_ARGUMENT;
   const auto& p = pairs[i];
-  return hand_over<tmeter_pair>({0, p.flags, p.before, p.after, p.depth}, out, sizeof(tmeter_pair));
+  return fill_struct<tmeter_pair>({0, p.flags, p.before, p.after, p.depth}, out,
+                                  sizeof(tmeter_pair));
 }
 
 }  // namespace

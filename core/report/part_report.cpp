@@ -116,7 +116,7 @@ ModuleDescriptions described(const ModuleDescriptions& whole, const GraphPart& p
 
 }  // namespace
 
-void keep_part(Report& report, const GraphPart& part) {
+void restrict_to_part(Report& report, const GraphPart& part) {
   auto descriptions = described(report.module_descriptions(), part);
   const Places places(part);
   auto& results = report.results;

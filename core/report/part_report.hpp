@@ -9,6 +9,6 @@ namespace tmeter::core {
 /// formulas. Totals are the values of the module; metrics that only the model has become
 /// unavailable. Bounds, a sweep and findings about the whole are dropped, the latter two with a
 /// warning. Afterwards `report` describes `part.graph`, which has to outlive it.
-void keep_part(Report& report, const GraphPart& part);
+void restrict_to_part(Report& report, const GraphPart& part);
 
 }  // namespace tmeter::core

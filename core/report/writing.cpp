@@ -165,12 +165,12 @@ bool is_text(std::string_view media_type) {
   constexpr std::array<std::string_view, 6> kText{"application/json",       "application/xml",
                                                   "application/yaml",       "application/toml",
                                                   "application/javascript", "application/sql"};
-  constexpr std::array<std::string_view, 3> kBuiltOn{"+json", "+xml", "+yaml"};
+  constexpr std::array<std::string_view, 3> kStructuredSuffixes{"+json", "+xml", "+yaml"};
   auto type = lower_case(std::string(media_type.substr(0, media_type.find(';'))));
   type.erase(type.find_last_not_of(' ') + 1);
   return type.empty() || type.starts_with("text/") ||
          std::find(kText.begin(), kText.end(), type) != kText.end() ||
-         std::any_of(kBuiltOn.begin(), kBuiltOn.end(),
+         std::any_of(kStructuredSuffixes.begin(), kStructuredSuffixes.end(),
                      [&](std::string_view suffix) { return type.ends_with(suffix); });
 }
 

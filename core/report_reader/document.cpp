@@ -22,7 +22,7 @@ void require_schema(std::string_view schema) {
 }
 
 template <class Read>
-void at_place(std::string_view section, const std::string& place, Read&& read) {
+void with_location(std::string_view section, const std::string& place, Read&& read) {
   try {
     read();
   } catch (const Error& e) {
@@ -61,12 +61,12 @@ void Document::rows(std::string_view section, const std::function<void(size_t, c
   const auto* text = find(section);
   if (!text) return;
   size_t i = 0;
-  at_place(section, "", [&] {
+  with_location(section, "", [&] {
     if (!text->starts_with('[')) refuse("a list is expected");
   });
   for_each_item(*text, [&](std::string_view piece) {
-    at_place(section, "[" + std::to_string(i) + "]",
-             [&] { row(i, parser_.parse(piece, section)); });
+    with_location(section, "[" + std::to_string(i) + "]",
+                  [&] { row(i, parser_.parse(piece, section)); });
     ++i;
   });
 }

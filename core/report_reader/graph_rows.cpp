@@ -46,7 +46,7 @@ std::unique_ptr<Graph> GraphRows::read() {
   inputs();
   nodes();
   outputs();
-  graph_values_.require_all_made();
+  graph_values_.require_all_produced();
   auto graph = builder_.finish();
   check_repeats(*graph);
   return graph;

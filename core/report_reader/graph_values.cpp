@@ -131,8 +131,9 @@ bool GraphValues::is_scalar(Id id, const Item& plain) const {
 
 /// The value that a node makes, or writes into and returns. Without "result" (older reports),
 /// the first equal one of its results.
-GraphValues::Id GraphValues::made_by(const Members& from, const std::vector<DimSpec>* dims,
-                                     int32_t dtype, const Item& plain, std::string_view kind) {
+GraphValues::Id GraphValues::result_of_node(const Members& from, const std::vector<DimSpec>* dims,
+                                            int32_t dtype, const Item& plain,
+                                            std::string_view kind) {
   const auto node = from.at("node").index(limits::kNodes);
   const auto result_index = from.find("result");
   const size_t leaf = result_index ? result_index->index(limits::kValues) : kAnyLeaf;
@@ -140,7 +141,7 @@ GraphValues::Id GraphValues::made_by(const Members& from, const std::vector<DimS
     return dims ? is_tensor(id, dtype, *dims) : is_scalar(id, plain);
   };
   if (node >= node_count()) {
-    auto& id = to_be_made_[{node, leaf == kAnyLeaf ? 0 : leaf}];
+    auto& id = pending_results_[{node, leaf == kAnyLeaf ? 0 : leaf}];
     if (!id) id = dims ? builder_.value_from_outside(dtype, *dims) : scalar(plain, kind);
     if (!fits(id))
       refuse("two uses describe a result differently, that of node " + std::to_string(node));
@@ -167,7 +168,7 @@ GraphValues::Id GraphValues::tensor(const Members& m, bool look_up) {
       refuse("the tensor '" + printable(name->text()) + "' is not among its 'tensors'");
     return builder_.value_bound(it->second);
   }
-  if (m.find("node")) return made_by(m, &sizes, dtype, m.at("dtype"), "");
+  if (m.find("node")) return result_of_node(m, &sizes, dtype, m.at("dtype"), "");
   if (const auto name = m.find("input")) {
     const auto it = inputs_.find(std::string(name->text()));
     if (it == inputs_.end())
@@ -212,7 +213,7 @@ GraphValues::Id GraphValues::read(const Item& value, const Item* detail, bool lo
   if (!detail) return scalar(value, "");
   const auto m = detail->members();
   const auto kind = m.text("kind");
-  if (look_up && m.find("node")) return made_by(m, nullptr, 0, value, kind);
+  if (look_up && m.find("node")) return result_of_node(m, nullptr, 0, value, kind);
   return scalar(value, kind);
 }
 
@@ -234,9 +235,9 @@ GraphValues::Id GraphValues::result(const Item& value, const Item* detail, size_
       items.push_back(result(Item(e, value.name()), details.next(), leaf, depth + 1));
     return builder_.value_list(items);
   }
-  const auto entry = to_be_made_.find({node_count() - 1, leaf++});
+  const auto entry = pending_results_.find({node_count() - 1, leaf++});
   Id id = 0;
-  if (entry == to_be_made_.end()) {
+  if (entry == pending_results_.end()) {
     id = read(value, detail, false, depth);
   } else {
     id = entry->second;
@@ -245,7 +246,7 @@ GraphValues::Id GraphValues::result(const Item& value, const Item* detail, size_
                                       dims(value.members()))
                           : is_scalar(id, value);
     if (!same) refuse("a use of one of its results contradicts it");
-    to_be_made_.erase(entry);
+    pending_results_.erase(entry);
   }
   leaves_.push_back(id);
   return id;
@@ -260,9 +261,9 @@ std::vector<GraphValues::Id> GraphValues::results(const Item& list, const Item* 
   return ids;
 }
 
-void GraphValues::require_all_made() const {
-  if (!to_be_made_.empty())
-    refuse("a value names node " + std::to_string(to_be_made_.begin()->first.first) +
+void GraphValues::require_all_produced() const {
+  if (!pending_results_.empty())
+    refuse("a value names node " + std::to_string(pending_results_.begin()->first.first) +
            " as its producer, which does not produce it");
 }
 

@@ -27,7 +27,7 @@ class GraphValues {
   /// The results of the next node, in order.
   std::vector<Id> results(const Item& list, const Item* details);
   /// Throws Error(kModel) if a value names an origin that does not make it.
-  void require_all_made() const;
+  void require_all_produced() const;
 
   std::vector<int64_t> shape(const Item& list) const;
   size_t node_count() const { return first_leaf_.size(); }
@@ -38,8 +38,8 @@ class GraphValues {
   Id scalar(const Item& value, std::string_view kind);
   Id tensor(const Members& m, bool look_up);
   Id result(const Item& value, const Item* detail, size_t& leaf, size_t depth);
-  Id made_by(const Members& from, const std::vector<DimSpec>* dims, int32_t dtype,
-             const Item& plain, std::string_view kind);
+  Id result_of_node(const Members& from, const std::vector<DimSpec>* dims, int32_t dtype,
+                    const Item& plain, std::string_view kind);
   std::vector<DimSpec> dims(const Members& m);
   DimSpec symbolic_dim(std::string_view text, int64_t size);
   bool is_tensor(Id id, int32_t dtype, const std::vector<DimSpec>& dims) const;
@@ -56,7 +56,7 @@ class GraphValues {
   std::vector<size_t> first_leaf_;  // by node: start of its results in leaves_
   std::vector<Id> leaves_;          // the values in results, lists flattened
   // Values whose stated producer is the current node or a later one, which writes into them.
-  std::map<std::pair<size_t, size_t>, Id> to_be_made_;
+  std::map<std::pair<size_t, size_t>, Id> pending_results_;
 };
 
 }  // namespace tmeter::core::report_reader

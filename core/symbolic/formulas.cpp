@@ -123,9 +123,9 @@ std::set<size_t> symbols_of_given_inputs(const Graph& graph) {
 }
 
 /// The model at other sizes, for which metrics are computed again.
-class OtherRuns {
+class ResizedRuns {
  public:
-  OtherRuns(Graph& graph, std::vector<size_t> symbols, const FormulaRequest& request)
+  ResizedRuns(Graph& graph, std::vector<size_t> symbols, const FormulaRequest& request)
       : request_(request),
         symbols_(std::move(symbols)),
         log_(-1),  // the first run has logged all messages
@@ -224,7 +224,7 @@ Formulas find_formulas(Graph& graph, const FormulaRequest& request) {
     names.push_back(graph.symbols()[i].name);
     here.push_back(graph.symbols()[i].value);
   }
-  OtherRuns runs(graph, symbols, request);
+  ResizedRuns runs(graph, symbols, request);
   auto fitted = runs.fit(series);
   const auto recorded = series.values(request.results);
   for (size_t s = 0; s < fitted.size(); ++s) {

@@ -8,7 +8,7 @@ import pathlib
 from support import SOURCE
 
 TABLE = SOURCE / "core" / "process" / "system_calls.hpp"
-RIGHTS = {"kEverybody": "", "kNetworkRight": "network", "kFilesRight": "files", "kProcessesRight": "processes",
+RIGHTS = {"kEveryProcess": "", "kNetworkRight": "network", "kFilesRight": "files", "kProcessesRight": "processes",
           "kThreadsRight": "threads", "kInferenceRight": "--inference", "kCountersRight": "--profile",
           "kDevicesRight": "--device cuda"}
 

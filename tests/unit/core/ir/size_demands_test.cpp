@@ -48,7 +48,7 @@ TEST_P(Demands, DependOnTheSizes) {
   const auto graph = b.finish();
   const auto refuses = [&](int64_t size) {
     graph->bind({{"n", size}});
-    return graph->refusing_node() != nullptr;
+    return graph->node_with_unmet_demand() != nullptr;
   };
   for (const auto size : c.accepted) EXPECT_FALSE(refuses(size)) << c.op << " " << size;
   for (const auto size : c.refused) EXPECT_TRUE(refuses(size)) << c.op << " " << size;
@@ -86,7 +86,7 @@ TEST(Demands, ConcernNoFixedSizes) {
   b.symbol("n", 0, 9, 3);
   const std::pair<std::string_view, GraphBuilder::Id> args[] = {{"self", x}};
   b.node("aten::view", "", call, args, {&y, 1}, "");
-  EXPECT_EQ(b.finish()->refusing_node(), nullptr);
+  EXPECT_EQ(b.finish()->node_with_unmet_demand(), nullptr);
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ void block_signal(int number) {
 TEST(EndSignals, EndTheProgramAtOnceBeforeThereIsASupervisor) {
   for (const int number : kAskToEnd) {
     const auto done = testing::in_child([&] {
-      end_at_signals();
+      exit_on_signals();
       raise(number);
       return 7;
     });
@@ -54,7 +54,7 @@ TEST(EndSignals, StayIgnoredIfTheyAreIgnoredAtTheStart) {
   for (const int number : kAskToEnd) {
     const auto done = testing::in_child([&] {
       signal(number, SIG_IGN);
-      end_at_signals();
+      exit_on_signals();
       raise(number);
       return 7;
     });
@@ -72,9 +72,9 @@ TEST(EndSignals, AChildEndsWithTheProgram) {
         poll(nullptr, 0, registered ? 10'000 : 100);
         _exit(0);
       }
-      end_at_signals();
-      end_child_at_signals(child);
-      if (!registered) end_child_at_signals(0);
+      exit_on_signals();
+      end_child_on_signals(child);
+      if (!registered) end_child_on_signals(0);
       raise(SIGINT);
       return 7;
     });
@@ -93,7 +93,7 @@ TEST(EndSignals, AStalledReaderDoesNotDelayTheEnd) {
     }
     fcntl(ends[1], F_SETFL, 0);
     dup2(ends[1], STDERR_FILENO);
-    end_at_signals();
+    exit_on_signals();
     raise(SIGTERM);
     return 7;
   });
@@ -154,7 +154,7 @@ TEST(EndSignals, HandlersAndMaskAreRestored) {
 
 TEST(EndSignals, AWorkerHasTheOriginalHandlersAndEndsAtRequestsToEnd) {
   testing::expect_in_child([] {
-    end_at_signals();
+    exit_on_signals();
     signal(SIGRTMIN, [](int) {});
     signal(SIGCHLD, SIG_IGN);
     block_signal(SIGUSR2);

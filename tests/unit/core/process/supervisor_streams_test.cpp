@@ -117,7 +117,7 @@ testing::Ended after_change(const std::string& subject, const std::string& chang
       }
       w.add_participant({"/x/p.tmeter", "com.acme.p"});
       std::filesystem::resize_file(changed, size);
-      activity().last_words.set("the file was changed");
+      activity().fatal_message.set("the file was changed");
       _exit(4);
     });
   });

@@ -283,7 +283,7 @@ TEST(WorkerExit, TheLastWordsOfTheWorkerAreShown) {
   Activity a;
   a.engine.set("LibTorch");
   a.slots[0].plugin.set("p");
-  a.last_words.set("m.pt: the file was changed");
+  a.fatal_message.set("m.pt: the file was changed");
   const auto v = explain_worker_exit(a, by_signal(4 << 8));  // exit(4)
   EXPECT_EQ(v.status, 4);
   EXPECT_EQ(v.message, "m.pt: the file was changed");
@@ -335,7 +335,7 @@ TEST(WorkerExit, ADamagedPageIsNotUsed) {
     a.stage = Stage::kReading;
     a.slots[0].plugin.set("org.tmeter.flops");
     a.engine.set("LibTorch");
-    a.last_words.set("nonsense");
+    a.fatal_message.set("nonsense");
     a.no_memory_left = true;
     a.*seal = ~uint64_t{0};
     const auto crashed = explain_worker_exit(a, with_both(by_signal(SIGSEGV)));

@@ -150,7 +150,7 @@ TEST(WorkerProcess, SendsMessagesAndOutputThroughItsPipes) {
     expect_of_worker([=] {
       Started started(
           [](Worker& w) -> Ending {
-            w.message(activity().watchful ? "watchful" : "calm");
+            w.message(activity().checks_process_state ? "watchful" : "calm");
             w.report(0, std::string(ReportMemory::kLong, 'x'));
             return {write(STDOUT_FILENO, "printed", 7) == 7 ? 0 : 1, "end", false, {}};
           },
