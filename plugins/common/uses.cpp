@@ -71,19 +71,19 @@ bool is_identity(const Node& node) {
          !node.arg("copy").as_bool() && node.arg("memory_format").is_none();
 }
 
-bool is_skipped(const Node& node, Through through) {
+bool is_skipped(const Node& node, SkippedOps skipped) {
   if (is_identity(node)) return true;
-  if (through == Through::kIdentity || !has_one_tensor(node)) return false;
+  if (skipped == SkippedOps::kIdentity || !has_one_tensor(node)) return false;
   if (tmeter::op_class(node.op()) != OpClass::kView) return false;
   const auto name = tmeter::base_name(node.op());
   if (name.ends_with("dropout")) return false;  // a dropout in training
-  return through == Through::kView || is_one_of(name, kShapeChanges);
+  return skipped == SkippedOps::kView || is_one_of(name, kShapeChanges);
 }
 
-Value origin(Value value, Through through) {
+Value origin(Value value, SkippedOps skipped) {
   for (int steps = 0; steps < kMaxViews; ++steps) {
     const auto maker = value.producer();
-    if (!maker || !is_skipped(maker, through)) break;
+    if (!maker || !is_skipped(maker, skipped)) break;
     value = first_tensor(maker);
   }
   return value;
@@ -127,12 +127,12 @@ const Uses::Users* Uses::users(const Value& value) const {
   return at == users_.end() ? nullptr : &at->second;
 }
 
-Use Uses::sole_use(Value value, Through through) const {
+Use Uses::sole_use(Value value, SkippedOps skipped) const {
   for (int steps = 0; steps < kMaxViews; ++steps) {
     const auto* found = users(value);
     if (!found || found->returned || found->nodes.size() != 1) break;
     const auto node = found->nodes.front();
-    if (!is_skipped(node, through)) return {node, value};
+    if (!is_skipped(node, skipped)) return {node, value};
     value = node.result(0);
   }
   return {Node(), Value()};

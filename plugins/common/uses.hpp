@@ -2,7 +2,7 @@
 // between them.
 //
 //   const plugins::Uses uses(graph);
-//   if (const auto next = uses.sole_use(conv.result(0), plugins::Through::kIdentity))
+//   if (const auto next = uses.sole_use(conv.result(0), plugins::SkippedOps::kIdentity))
 //     … next.node takes it as next.value, and no other operator does …
 #pragma once
 #include <algorithm>
@@ -23,7 +23,7 @@ bool is_one_of(std::string_view name, const std::array<std::string_view, N>& nam
 }
 
 /// The operators that are skipped between a value and the operator that uses its elements.
-enum class Through {
+enum class SkippedOps {
   kIdentity,  // dropout in eval mode, alias, conversions to the same type
   kReshape,   // also views that keep the order of the elements
   kView       // also views that change it
@@ -31,11 +31,11 @@ enum class Through {
 
 /// An operator whose result is its first tensor, unchanged.
 bool is_identity(const tmeter::Node& node);
-/// An operator of `through`: an identity, or such a view with one result.
-bool is_skipped(const tmeter::Node& node, Through through);
+/// An operator of `skipped`: an identity, or such a view with one result.
+bool is_skipped(const tmeter::Node& node, SkippedOps skipped);
 
-/// The value that operators of `through` passed on.
-tmeter::Value origin(tmeter::Value value, Through through);
+/// The value that operators of `skipped` passed on.
+tmeter::Value origin(tmeter::Value value, SkippedOps skipped);
 
 /// Elements and bytes of a tensor. Hostile files have sizes beyond any memory, for which
 /// Value::bytes throws: therefore real numbers. A size below 0 counts as 0.
@@ -79,7 +79,7 @@ class Uses {
 
   /// The only node that uses the value, in one or several arguments. None if several nodes use it,
   /// none does, or the model returns it.
-  Use sole_use(tmeter::Value value, Through through) const;
+  Use sole_use(tmeter::Value value, SkippedOps skipped) const;
   /// The nodes that use it, identities skipped, in graph order. Empty if the model returns it.
   std::vector<tmeter::Node> all(const tmeter::Value& value) const;
   /// How many nodes use a parameter or buffer, under any of its names.

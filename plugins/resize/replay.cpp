@@ -9,7 +9,7 @@
 namespace tmeter::resize {
 namespace {
 
-constexpr size_t kMaxRetreats = 2000;
+constexpr size_t kMaxBacktracks = 2000;
 constexpr size_t kMaxAncestors = 48;  // the latest are kept: a wrong reading fails soon
 
 void keep_latest(std::set<size_t>& nodes) {
@@ -58,14 +58,14 @@ bool Replay::run(const std::vector<Sizes>& inputs) {
       ++i;
       continue;
     }
-    const auto again = retreat(i);
+    const auto again = backtrack(i);
     if (!again) return false;
     i = *again;
   }
   for (const auto& [i, choice] : choices_) {
     const bool sure = choice.argument.sure && choice.at == 0;
-    if (!samples_ && choice.argument.must_be_sure && !sure && doubtful_.empty())
-      doubtful_ = full_name(graph_.nodes()[i]);
+    if (!samples_ && choice.argument.requires_certainty && !sure && ambiguous_operator_.empty())
+      ambiguous_operator_ = full_name(graph_.nodes()[i]);
   }
   return true;
 }
@@ -94,7 +94,7 @@ bool Replay::step(size_t i) {
     execute(node, sizes == sizes_.end() ? nullptr : &sizes->second,
             choice == choices_.end() ? 0 : choice->second.at);
     if (ancestors_[i].empty())
-      learn_changes(node);
+      record_size_changes(node);
     else if (samples_)
       check_samples(node);
     return true;
@@ -108,7 +108,7 @@ bool Replay::step(size_t i) {
 
 /// Collects size changes that follow from the inputs through operators only: 224 → 256 gives 112 →
 /// 128.
-void Replay::learn_changes(const Node& node) {
+void Replay::record_size_changes(const Node& node) {
   for (size_t i = 0; i < node.result_count(); ++i) {
     for_each_tensor_value(node.result(i), [&](const Value& v) {
       const auto* now = now_.find(v);
@@ -260,9 +260,9 @@ Replay::Nodes Replay::ancestors_of(const Node& node) const {
 
 /// Changes the latest reading that the failed node depends on and returns its node, where the
 /// replay must continue. Empty if all readings are exhausted.
-std::optional<size_t> Replay::retreat(size_t i) {
+std::optional<size_t> Replay::backtrack(size_t i) {
   Nodes blamed = ancestors_[i];
-  if (++retreats_ > kMaxRetreats) return std::nullopt;
+  if (++backtracks_ > kMaxBacktracks) return std::nullopt;
   while (!blamed.empty()) {
     const size_t latest = *blamed.rbegin();
     const auto it = choices_.find(latest);
@@ -285,8 +285,9 @@ std::optional<size_t> Replay::retreat(size_t i) {
 }
 
 void Replay::fail(const Node& node, std::string reason) {
-  if (node.index() < furthest_ || (node.index() == furthest_ && !failure_.op.empty())) return;
-  furthest_ = node.index();
+  if (node.index() < furthest_node_ || (node.index() == furthest_node_ && !failure_.op.empty()))
+    return;
+  furthest_node_ = node.index();
   failure_ = {};
   failure_.module = std::string(node.call().module().path());
   failure_.op = std::string(node.op());

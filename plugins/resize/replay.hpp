@@ -41,7 +41,7 @@ class Replay {
   /// Whether a size in the program was replaced before the replay ended.
   bool replaced_any() const;
   /// The first operator whose sizes have several readings and no evidence for one; else empty.
-  const std::string& doubtful() const { return doubtful_; }
+  const std::string& ambiguous_operator() const { return ambiguous_operator_; }
 
  private:
   using Nodes = std::set<size_t>;
@@ -63,10 +63,10 @@ class Replay {
   bool keep_recorded(const Node& node);
   bool same_inputs(const Node& node) const;
   Nodes ancestors_of(const Node& node) const;
-  std::optional<size_t> retreat(size_t i);
+  std::optional<size_t> backtrack(size_t i);
   const Sizes& chosen(size_t i, const SizeArgument& sizes) const;
   bool is_replaced(size_t i, const SizeArgument& sizes) const;
-  void learn_changes(const Node& node);
+  void record_size_changes(const Node& node);
   void check_samples(const Node& node) const;
   void fail(const Node& node, std::string reason);
 
@@ -88,9 +88,9 @@ class Replay {
   torch::jit::Stack args_;        // of the operator being executed
   std::vector<std::string> arg_names_;
   Failure failure_;  // the furthest
-  size_t furthest_ = 0;
-  size_t retreats_ = 0;
-  std::string doubtful_;
+  size_t furthest_node_ = 0;
+  size_t backtracks_ = 0;
+  std::string ambiguous_operator_;
 };
 
 }  // namespace tmeter::resize

@@ -216,13 +216,13 @@ std::string requested_sizes(const Graph& graph) {
 constexpr std::string_view kAdvice = "; export the model with dynamic_shapes, or with that input";
 
 [[noreturn]] void refuse(const Graph& graph, const Replay& replay) {
-  const auto [text, of_weights] = misfit(replay.failure());
+  const auto [text, of_weights] = describe_failure(replay.failure());
   if (of_weights && !replay.replaced_any())
     throw Error(TMETER_BAD_MODEL, text + " from " + requested_sizes(graph));
   throw Error(TMETER_CANNOT_RUN, text + ", with " + requested_sizes(graph) + std::string(kAdvice));
 }
 
-[[noreturn]] void refuse_doubtful(const Graph& graph, const std::string& op) {
+[[noreturn]] void refuse_ambiguous(const Graph& graph, const std::string& op) {
   throw Error(TMETER_CANNOT_RUN, "sizes written into " + op + " can be read in several ways for " +
                                      requested_sizes(graph) + std::string(kAdvice));
 }
@@ -259,17 +259,17 @@ size_t replaced_numbers(const Graph& graph, const ReplayedSizes& replayed) {
 void report_paddings(const Graph& graph, const Paddings& paddings, const Call& call) {
   constexpr std::string_view kDecision[] = {"fixed", "'same'"};
   for (const auto reading : {PadReading::kFixed, PadReading::kSame}) {
-    std::map<std::string, size_t> doubtful;
+    std::map<std::string, size_t> unsure;
     for (const auto& [i, padding] : paddings) {
       const auto node = graph.nodes()[i];
       if (!padding.judged.sure && padding.judged.reading == reading)
-        ++doubtful[std::string(node.op()) + " in " + std::string(node.call().module().type())];
+        ++unsure[std::string(node.op()) + " in " + std::string(node.call().module().type())];
     }
-    if (doubtful.empty()) continue;
+    if (unsure.empty()) continue;
     call.warn(
         "paddings that may be fixed or TensorFlow's 'same', which differ for --input, were "
         "assumed to be " +
-        std::string(kDecision[static_cast<size_t>(reading)]) + ": " + counted(doubtful));
+        std::string(kDecision[static_cast<size_t>(reading)]) + ": " + counted(unsure));
   }
 }
 
@@ -317,7 +317,7 @@ void resize(const Graph& graph, GraphBuilder& builder, Call& call) {
   for (const auto& inputs : passes) {
     Replay replay(graph, replayed, limits, rules);
     if (!replay.run(inputs)) refuse(graph, replay);
-    if (!replay.doubtful().empty()) refuse_doubtful(graph, replay.doubtful());
+    if (!replay.ambiguous_operator().empty()) refuse_ambiguous(graph, replay.ambiguous_operator());
     auto result = replay.result();
     paddings = replay.repaddings();
     replayed = std::move(result);

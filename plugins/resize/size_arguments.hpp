@@ -12,8 +12,8 @@ struct SizeArgument {
   std::vector<std::string_view> names;  // "size"; several only for operators with a shape rule
   std::vector<Sizes>
       versions;  // values of all arguments, concatenated; the first is tried first; never empty
-  bool must_be_sure = false;  // a wrong version could go unnoticed, as for reshape
-  bool sure = false;          // only the first version consists of known changes
+  bool requires_certainty = false;  // a wrong version could go unnoticed, as for reshape
+  bool sure = false;                // only the first version consists of known changes
 };
 
 struct SizeContext {

@@ -132,7 +132,7 @@ void report_fusion(Model& model) {
     double most = 0;  // bytes of the largest operand that only this operator uses
     plugins::for_each_input(o.node, [&](const tmeter::Value& v) {
       const auto use =
-          v.producer() ? uses.sole_use(v, plugins::Through::kIdentity) : plugins::Use();
+          v.producer() ? uses.sole_use(v, plugins::SkippedOps::kIdentity) : plugins::Use();
       if (use && use.node.index() == o.node.index()) most = std::max(most, plugins::bytes_of(v));
     });
     if (most <= 0) continue;

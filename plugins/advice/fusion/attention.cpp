@@ -11,7 +11,7 @@ namespace fusion {
 namespace {
 
 using advice::Saving;
-using plugins::Through;
+using plugins::SkippedOps;
 using plugins::Use;
 using tmeter::Node;
 using tmeter::Value;
@@ -78,7 +78,7 @@ class Path {
   bool reaches_values() {
     for (;;) {
       const auto before = nodes_.back().result(0);
-      const auto use = uses_.sole_use(before, Through::kReshape);
+      const auto use = uses_.sole_use(before, SkippedOps::kReshape);
       if (!use || !keeps_matrix(before, use.value)) return false;
       if (softmax_ && is_product_of_activations(use.node)) {
         nodes_.push_back(use.node);
@@ -115,11 +115,11 @@ class Path {
 
 /// The operator that scales queries or keys before `product`, as in nn.MultiheadAttention.
 Node scaling_of(const Value& operand, const Node& product, const plugins::Uses& uses) {
-  const auto maker = plugins::origin(operand, Through::kView).producer();
+  const auto maker = plugins::origin(operand, SkippedOps::kView).producer();
   if (!maker || !is(maker, kScales) || !maker.arg("self").is_tensor()) return Node();
   const auto factor = maker.arg("other");
   const bool number = !factor.is_tensor() || plugins::element_count(factor.shape()) == 1;
-  const auto use = uses.sole_use(maker.result(0), Through::kView);
+  const auto use = uses.sole_use(maker.result(0), SkippedOps::kView);
   return number && use && use.node.handle() == product.handle() ? maker : Node();
 }
 

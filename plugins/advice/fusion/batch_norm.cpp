@@ -71,8 +71,8 @@ bool has_weight_of_its_own(const Foldable& f, const plugins::Uses& uses) {
 std::optional<Foldable> fold_after(const Node& product, const Model& model) {
   const bool linear = is_linear(product);
   if (!linear && !is_convolution(product)) return std::nullopt;
-  const auto through = linear ? plugins::Through::kReshape : plugins::Through::kIdentity;
-  const auto use = model.uses.sole_use(product.result(0), through);
+  const auto skipped = linear ? plugins::SkippedOps::kReshape : plugins::SkippedOps::kIdentity;
+  const auto use = model.uses.sole_use(product.result(0), skipped);
   if (!use || !is_fixed_batch_norm(use.node) ||
       use.node.arg("input").handle() != use.value.handle())
     return std::nullopt;

@@ -13,7 +13,7 @@ namespace {
 
 using advice::Saving;
 using advice::Traffic;
-using plugins::Through;
+using plugins::SkippedOps;
 using tmeter::Node;
 using tmeter::OpClass;
 using tmeter::Value;
@@ -32,7 +32,7 @@ bool is_elementwise(const Node& node) {
 
 /// Identifies the memory of a value.
 const void* memory_of(const Value& v) {
-  const auto from = plugins::origin(v, Through::kIdentity);
+  const auto from = plugins::origin(v, SkippedOps::kIdentity);
   return from.tensor() ? static_cast<const void*>(from.tensor().canonical().handle())
                        : static_cast<const void*>(from.handle());
 }

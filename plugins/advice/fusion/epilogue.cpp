@@ -34,7 +34,7 @@ std::vector<Saving> epilogues(const std::vector<Foldable>& norms, Model& model) 
     if (const auto norm = norm_of.find(node.index()); norm != norm_of.end())
       nodes.push_back(norm->second);
     const auto between = nodes.back().result(0);
-    const auto use = model.uses.sole_use(between, plugins::Through::kIdentity);
+    const auto use = model.uses.sole_use(between, plugins::SkippedOps::kIdentity);
     if (!use || !is_pointwise_activation(use.node)) continue;
     const auto bytes = plugins::bytes_of(between);
     auto saving = model.estimator.merged({nodes.back(), use.node}, {bytes, bytes},

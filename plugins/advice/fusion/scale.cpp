@@ -44,7 +44,7 @@ class Folding {
   /// such a constant.
   template <size_t N>
   bool take(const std::array<std::string_view, N>& names) {
-    const auto use = model_.uses.sole_use(nodes_.back().result(0), plugins::Through::kIdentity);
+    const auto use = model_.uses.sole_use(nodes_.back().result(0), plugins::SkippedOps::kIdentity);
     if (!use || !is_one_of(use.node, names) || !use.node.arg("alpha").is_none()) return false;
     const auto self = use.node.arg("self"), other = use.node.arg("other");
     const bool first = self.handle() == use.value.handle();

@@ -73,19 +73,19 @@ using plugins::listed;
 using plugins::percent;
 using tmeter::Call;
 using tmeter::Finding;
-using Picked = std::vector<const Weight*>;
+using SelectedWeights = std::vector<const Weight*>;
 
 constexpr size_t kNamesListed = 5;
 
 template <class F>
-Picked pick(const Collection& collection, F f) {
-  Picked out;
+SelectedWeights pick(const Collection& collection, F f) {
+  SelectedWeights out;
   for (const auto& w : collection.weights)
     if (f(w)) out.push_back(&w);
   return out;
 }
 
-std::string names(const Picked& picked, Finding& finding) {
+std::string names(const SelectedWeights& picked, Finding& finding) {
   for (const auto* w : picked) finding.about(w->tensor);
   return listed(picked.size(), kNamesListed, [&](size_t i) { return picked[i]->name; });
 }
@@ -198,7 +198,7 @@ void report_low(const Collection& collection, Call& call) {
 
 /// 2:4 sparsity stores two of four elements and two bits for the position of each (PyTorch,
 /// semi-structured sparsity): a matrix takes (2 · bits + 4) / (4 · bits) of its bytes.
-double bytes_saved_by_fours(const Weight& w) {
+double bytes_saved_by_2_4(const Weight& w) {
   const auto bytes = static_cast<double>(w.tensor.bytes().value());
   const double bits = 8.0 * bytes / static_cast<double>(w.tensor.numel().value());
   return bytes * (1 - (2 * bits + 4) / (4 * bits));
@@ -211,7 +211,7 @@ bool has_sparse_kernels(const Weight& w) {
          w.shape.columns % 16 == 0;
 }
 
-void report_fours(const Collection& collection, const Totals& totals, Call& call) {
+void report_2_4_sparsity(const Collection& collection, const Totals& totals, Call& call) {
   auto found =
       pick(collection, [](const Weight& w) { return w.kept_2_4 && has_sparse_kernels(w); });
   if (found.empty()) return;
@@ -224,7 +224,7 @@ void report_fours(const Collection& collection, const Totals& totals, Call& call
     power += w->power;
     kept += w->power * *w->kept_2_4;
     half += w->power * w->unstructured_50();
-    bytes += bytes_saved_by_fours(*w);
+    bytes += bytes_saved_by_2_4(*w);
     macs += totals.macs_of(*w) / 2;
     f.about(w->tensor);
   }
@@ -281,7 +281,7 @@ void report_findings(const Collection& collection, const Settings& settings,
   report_dead(collection, totals, call);
   report_low(collection, call);
   report_heads(collection, settings.head_size, call);
-  report_fours(collection, totals, call);
+  report_2_4_sparsity(collection, totals, call);
 }
 
 namespace {

@@ -97,11 +97,11 @@ class State final : public tmeter::TensorAnalysis {
   void describe() {
     weight_.power = magnitudes_->power();
     weight_.curve = magnitudes_->curve();
-    weight_.kept_2_4 = structure_->kept_by_two_of_four();
+    weight_.kept_2_4 = structure_->share_kept_by_2_4();
     auto filters = structure_->row_norms(), inputs = structure_->column_norms();
     if (weight_.shape.transposed) std::swap(filters, inputs);
     if (!weight_.table) {
-      weight_.dead = dead_in(filters);
+      weight_.dead = dead_filters(filters);
       weight_.low = low_share(filters);
     }
     if (is_projection(weight_.name)) {

@@ -68,7 +68,7 @@ void Structure::add(int64_t first, std::span<const float> x) {
       rows_[row] += sum;
       power_ += sum;
       // Chunks begin at multiples of 4,096 and such rows at multiples of four: no group is split.
-      if (shape_.has_fours() && shape_.inner == 1)
+      if (shape_.fits_2_4_sparsity() && shape_.inner == 1)
         for (size_t i = 0; i + 4 <= n; i += 4) kept_ += kept_of_four(x.data() + i, 1);
     }
     x = x.subspan(n);
@@ -79,7 +79,8 @@ void Structure::add(int64_t first, std::span<const float> x) {
 void Structure::add_row(size_t row, const float* x) {
   const auto inner = static_cast<size_t>(shape_.inner);
   if (inner == 1) {
-    const auto squares = add_squares(x, columns_.size(), shape_.has_fours(), columns_.data());
+    const auto squares =
+        add_squares(x, columns_.size(), shape_.fits_2_4_sparsity(), columns_.data());
     rows_[row] += squares.all;
     power_ += squares.all;
     kept_ += squares.kept;
@@ -94,7 +95,7 @@ void Structure::add_row(size_t row, const float* x) {
   }
   rows_[row] += all;
   power_ += all;
-  if (!shape_.has_fours()) return;
+  if (!shape_.fits_2_4_sparsity()) return;
   for (size_t c = 0; c < columns_.size(); c += 4) kept_ += kept_of_four(x + c * inner, inner);
 }
 
@@ -110,13 +111,13 @@ void Structure::merge(const Structure& next) {
 std::vector<double> Structure::row_norms() const { return roots(rows_); }
 std::vector<double> Structure::column_norms() const { return roots(columns_); }
 
-std::optional<double> Structure::kept_by_two_of_four() const {
+std::optional<double> Structure::share_kept_by_2_4() const {
   const bool has_rows = whole_rows_ || shape_.inner == 1;
-  if (!shape_.has_fours() || !has_rows || power_ == 0) return std::nullopt;
+  if (!shape_.fits_2_4_sparsity() || !has_rows || power_ == 0) return std::nullopt;
   return kept_ / power_;
 }
 
-std::vector<size_t> dead_in(const std::vector<double>& norms) {
+std::vector<size_t> dead_filters(const std::vector<double>& norms) {
   std::vector<size_t> out;
   if (norms.empty()) return out;
   const double limit = kDead * median_of(norms);

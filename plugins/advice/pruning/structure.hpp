@@ -17,7 +17,7 @@ struct Shape {
 
   /// Groups of four along the inputs, as NVIDIA's ASP (apex, sparse_masklib.py) cuts them: along
   /// dim 1 of a matrix, along the input channels of a convolution, permute(2, 3, 0, 1).
-  bool has_fours() const { return !transposed && columns > 0 && columns % 4 == 0; }
+  bool fits_2_4_sparsity() const { return !transposed && columns > 0 && columns % 4 == 0; }
 };
 /// Rank at least 2 and no empty dim.
 Shape shape_of(std::span<const int64_t> dims, bool transposed);
@@ -35,7 +35,7 @@ class Structure {
   std::vector<double> column_norms() const;
   /// Share of Σx² that stays when the two largest of each four stay; empty where rows cannot be cut
   /// into fours.
-  std::optional<double> kept_by_two_of_four() const;
+  std::optional<double> share_kept_by_2_4() const;
 
  private:
   void add_row(size_t row, const float* x);
@@ -48,7 +48,7 @@ class Structure {
 };
 
 /// Filters without effect: norm 0, or below a millionth of the median.
-std::vector<size_t> dead_in(const std::vector<double>& norms);
+std::vector<size_t> dead_filters(const std::vector<double>& norms);
 /// Share of the filters, without dead ones, whose norm is below a tenth of the median.
 double low_share(const std::vector<double>& norms);
 

@@ -12,20 +12,20 @@ namespace {
 
 using tmeter::Call;
 using tmeter::Finding;
-using Picked = std::vector<const Report*>;
+using SelectedReports = std::vector<const Report*>;
 
 constexpr size_t kNamesListed = 5;
 
 template <class F>
-Picked pick(const Collection& reports, F f) {
-  Picked out;
+SelectedReports pick(const Collection& reports, F f) {
+  SelectedReports out;
   for (size_t i = 0; i < reports.size(); ++i)
     if (f(reports[i], i)) out.push_back(&reports[i]);
   return out;
 }
 
 /// Adds the weights as targets; returns their names: "a.weight, b.weight and 3 more".
-std::string names(const Picked& picked, Finding& finding) {
+std::string names(const SelectedReports& picked, Finding& finding) {
   for (const auto* r : picked) finding.about(r->tensor);
   return listed(picked.size(), kNamesListed, [&](size_t i) { return picked[i]->weight.name; });
 }
@@ -120,8 +120,8 @@ void report_plan(const Collection& reports, const Plan& plan, const Settings& se
   call.add(f);
 }
 
-void report_kept(const Collection& reports, const Plan& plan, const Settings& settings,
-                 Call& call) {
+void report_keep_precision(const Collection& reports, const Plan& plan, const Settings& settings,
+                           Call& call) {
   const auto kept = pick(reports, [&](const Report& r, size_t i) {
     const auto& measured = r.weight.measured;
     return !plan.choices[i].scheme && measured.finite && !measured.zero &&
@@ -347,7 +347,7 @@ void report_findings(const Collection& reports, const Plan& plan, const Settings
   report_broken(reports, call);
   report_plan(reports, plan, settings, graph, call);
   report_savings(reports, plan, graph, call);
-  report_kept(reports, plan, settings, call);
+  report_keep_precision(reports, plan, settings, call);
   report_rules(reports, plan, call);
   report_outliers(reports, settings, call);
 }

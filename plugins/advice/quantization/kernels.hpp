@@ -32,8 +32,8 @@ uint32_t ranges(const float* x, size_t n, float* lo, float* hi);
 double power(const float* x, size_t n, float unit);
 
 /// The grids of n groups from their ranges, as integer_grid and level_grid (grid.hpp) make one;
-/// `out` has room for kSpare more.
-inline constexpr size_t kSpare = 32;
+/// `out` has room for kStoreSlack more.
+inline constexpr size_t kStoreSlack = 32;
 void integer_grids(const float* lo, const float* hi, size_t n, int bits, bool symmetric, float unit,
                    IntegerGroup* out);
 void level_grids(const float* lo, const float* hi, size_t n, const Scheme& scheme, float unit,

@@ -47,11 +47,11 @@ int64_t stored_bytes(const Scheme& s, const Layout& l) {
   return l.rows * row_bytes + scale_bytes;
 }
 
-int64_t Fragments::to_boundary(int64_t at) const {
+int64_t GroupAssembler::to_boundary(int64_t at) const {
   return std::min(kGroup - at % kGroup, row_ - at);
 }
 
-void Fragments::add(int64_t first, std::span<const float> x, const Whole& whole) {
+void GroupAssembler::add(int64_t first, std::span<const float> x, const UseGroups& whole) {
   while (!x.empty()) {
     const int64_t at = first % row_;
     const auto n = std::min(static_cast<int64_t>(x.size()), row_ - at);
@@ -61,7 +61,7 @@ void Fragments::add(int64_t first, std::span<const float> x, const Whole& whole)
   }
 }
 
-void Fragments::add_in_row(int64_t at, std::span<const float> x, const Whole& whole) {
+void GroupAssembler::add_in_row(int64_t at, std::span<const float> x, const UseGroups& whole) {
   if (at % kGroup != 0) {
     const auto n = static_cast<size_t>(std::min(to_boundary(at), static_cast<int64_t>(x.size())));
     if (begun_) {
@@ -82,14 +82,14 @@ void Fragments::add_in_row(int64_t at, std::span<const float> x, const Whole& wh
   open_.assign(rest.begin(), rest.end());
 }
 
-void Fragments::fill_open(int64_t at, std::span<const float> x, const Whole& whole) {
+void GroupAssembler::fill_open(int64_t at, std::span<const float> x, const UseGroups& whole) {
   open_.insert(open_.end(), x.begin(), x.end());
   if (static_cast<int64_t>(x.size()) < to_boundary(at)) return;
   whole(open_);
   open_.clear();
 }
 
-void Fragments::merge(const Fragments& next, const Whole& whole) {
+void GroupAssembler::merge(const GroupAssembler& next, const UseGroups& whole) {
   if (!next.head_.empty()) {
     if (begun_) {
       fill_open(next.head_at_, next.head_, whole);
@@ -138,7 +138,7 @@ void widen(std::vector<float>& into, const std::vector<float>& from) {
 }  // namespace
 
 FirstPass::FirstPass(const Layout& layout, int64_t first)
-    : layout_(layout), first_row_(first / layout.row), fragments_(layout.row) {
+    : layout_(layout), first_row_(first / layout.row), assembler_(layout.row) {
   if (layout_.whole_rows) positions_.resize(static_cast<size_t>(layout_.row));
   if (!layout_.channel_is_row()) channels_.resize(static_cast<size_t>(layout_.channels));
 }
@@ -173,7 +173,7 @@ void FirstPass::add_split(int64_t first, std::span<const uint8_t> bytes) {
     if (rows_.size() <= row) rows_.resize(row + 1);
     keep_channels(at, x);
     for (const float v : x) rows_[row] = std::max(rows_[row], std::fabs(v));
-    fragments_.add(at, x, [this](std::span<const float> whole) { add_whole(whole); });
+    assembler_.add(at, x, [this](std::span<const float> whole) { add_whole(whole); });
   });
 }
 
@@ -208,7 +208,7 @@ void FirstPass::merge(const FirstPass& next) {
   for (size_t i = 0; i < next.rows_.size(); ++i)
     rows_[at + i] = std::max(rows_[at + i], next.rows_[i]);
   if (!layout_.whole_rows) {
-    fragments_.merge(next.fragments_, [this](std::span<const float> whole) { add_whole(whole); });
+    assembler_.merge(next.assembler_, [this](std::span<const float> whole) { add_whole(whole); });
   }
 }
 

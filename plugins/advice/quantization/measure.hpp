@@ -44,25 +44,25 @@ int64_t stored_bytes(const Scheme& scheme, const Layout& layout);
 
 // Reassembles groups of long rows, cut by the ends of chunks and parts.
 
-class Fragments {
+class GroupAssembler {
  public:
   static constexpr int64_t kGroup = 128;  // every group size divides it
-  using Whole = std::function<void(std::span<const float>)>;
+  using UseGroups = std::function<void(std::span<const float>)>;
 
   /// `row`: elements of a row. Each row begins a new group.
-  explicit Fragments(int64_t row) : row_(row) {}
+  explicit GroupAssembler(int64_t row) : row_(row) {}
 
   /// Takes elements of the tensor from `first` on, in order. Calls `whole` with runs of whole
   /// groups.
-  void add(int64_t first, std::span<const float> x, const Whole& whole);
+  void add(int64_t first, std::span<const float> x, const UseGroups& whole);
   /// `next` has the elements that follow.
-  void merge(const Fragments& next, const Whole& whole);
+  void merge(const GroupAssembler& next, const UseGroups& whole);
 
  private:
-  void add_in_row(int64_t at, std::span<const float> x, const Whole& whole);
+  void add_in_row(int64_t at, std::span<const float> x, const UseGroups& whole);
   /// Elements from `at` (in its row) to the end of its group.
   int64_t to_boundary(int64_t at) const;
-  void fill_open(int64_t at, std::span<const float> x, const Whole& whole);
+  void fill_open(int64_t at, std::span<const float> x, const UseGroups& whole);
 
   int64_t row_;
   bool begun_ = false;       // a group has begun in this part
@@ -111,7 +111,7 @@ class FirstPass {
   std::vector<float> buffer_;
   std::vector<float> rows_, columns_, positions_;  // positions: of a row
   std::vector<Range> channels_;
-  Fragments fragments_;
+  GroupAssembler assembler_;
 };
 
 class SecondPass {

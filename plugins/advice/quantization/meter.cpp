@@ -19,7 +19,7 @@ float unit_of(const Range& r) { return std::max(r.largest(), FLT_MIN); }
 void join(const std::vector<float>& from, size_t n, std::vector<float>& to,
           const float& (*which)(const float&, const float&)) {
   const size_t pairs = (n + 1) / 2;
-  to.assign(pairs + kSpare, 0.f);
+  to.assign(pairs + kStoreSlack, 0.f);
   for (size_t i = 0; i < pairs; ++i) to[i] = which(from[2 * i], from[2 * i + 1]);
 }
 
@@ -30,8 +30,8 @@ bool Meter::observe(const float* x, size_t n) {
   n_ = padded(n);
   size_t groups = n_ / kAlign;
   auto& [lo, hi] = ranges_[0];
-  lo.assign(groups + kSpare, 0.f);
-  hi.assign(groups + kSpare, 0.f);
+  lo.assign(groups + kStoreSlack, 0.f);
+  hi.assign(groups + kStoreSlack, 0.f);
   const uint32_t largest = ranges(x_, n_, lo.data(), hi.data());
   range_ = {};
   for (size_t i = 0; i < groups; ++i) range_.take({lo[i], hi[i]});
@@ -46,8 +46,8 @@ bool Meter::observe(const float* x, size_t n) {
 double Meter::group_error(const Scheme& s, size_t begin, size_t n) const {
   const auto each = static_cast<size_t>(s.group);
   const float unit = unit_of(range_);
-  std::array<IntegerGroup, kGroupsInPiece + kSpare> integers;
-  std::array<LevelGroup, kGroupsInPiece + kSpare> levels;
+  std::array<IntegerGroup, kGroupsInPiece + kStoreSlack> integers;
+  std::array<LevelGroup, kGroupsInPiece + kStoreSlack> levels;
   const auto& r = ranges_[static_cast<size_t>(std::countr_zero(each / kAlign))];
   const float *lo = r.lo.data() + begin / each, *hi = r.hi.data() + begin / each;
   const size_t groups = (n + each - 1) / each;

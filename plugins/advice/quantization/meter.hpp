@@ -39,7 +39,7 @@ class Meter {
   const float* x_ = nullptr;
   size_t n_ = 0;  // padded
   Range range_;
-  /// Minimum and maximum, zero included, of each 32 << i elements; then kSpare zeros.
+  /// Minimum and maximum, zero included, of each 32 << i elements; then kStoreSlack zeros.
   struct Ranges {
     std::vector<float> lo, hi;
   };

@@ -60,7 +60,7 @@ constexpr std::array<Rule, 19> kRules{{
     {"fc", "output layer"},
 }};
 
-bool ends_a_path(std::string_view path, std::string_view ending) {
+bool is_path_suffix(std::string_view path, std::string_view ending) {
   return path.ends_with(ending) &&
          (path.size() == ending.size() || path[path.size() - ending.size() - 1] == '.');
 }
@@ -79,7 +79,7 @@ std::string_view sensitive_by_rule(const tmeter::Tensor& t) {
   // In a GGUF file, the module's path has the known name.
   for (const auto& name : {path, t.owner() ? t.owner().path() : std::string_view()})
     for (const auto& r : kRules)
-      if (ends_a_path(name, r.ending)) return r.why;
+      if (is_path_suffix(name, r.ending)) return r.why;
   return is_first_convolution(t) ? "first convolution" : std::string_view();
 }
 

@@ -39,13 +39,13 @@ class State : public tmeter::TensorAnalysis {
   }
 };
 
-class First final : public State {
+class FirstPassState final : public State {
  public:
-  First(const Layout& layout, int64_t first, double ratio, Collection& into)
+  FirstPassState(const Layout& layout, int64_t first, double ratio, Collection& into)
       : State(into), pass_(layout, first), ratio_(ratio) {}
   void chunk(const tmeter::Chunk& c, tmeter::Call&) override { pass_.add(c.first(), c.bytes()); }
   void merge(tmeter::TensorAnalysis& other) override {
-    pass_.merge(static_cast<First&>(other).pass_);
+    pass_.merge(static_cast<FirstPassState&>(other).pass_);
   }
   bool end(const tmeter::TensorPart&, tmeter::Call&) override {
     pass_.finish();
@@ -73,15 +73,16 @@ class First final : public State {
   double ratio_;
 };
 
-class Second final : public State {
+class SecondPassState final : public State {
  public:
-  Second(const First& first, Collection& into) : State(into), pass_(first.pass()) {}
+  SecondPassState(const FirstPassState& first, Collection& into)
+      : State(into), pass_(first.pass()) {}
   void chunk(const tmeter::Chunk& c, tmeter::Call&) override { pass_.add(c.first(), c.bytes()); }
   void merge(tmeter::TensorAnalysis& other) override {
-    pass_.merge(static_cast<Second&>(other).pass_);
+    pass_.merge(static_cast<SecondPassState&>(other).pass_);
   }
   bool end(const tmeter::TensorPart& whole, tmeter::Call&) override {
-    const auto& first = static_cast<const First&>(*whole.earlier());
+    const auto& first = static_cast<const FirstPassState&>(*whole.earlier());
     outcome = first.so_far();
     auto all = first.pass().sums();
     all.add(pass_.sums());
@@ -109,13 +110,14 @@ int channel_axis_of(const tmeter::Tensor& t) {
 std::unique_ptr<tmeter::TensorAnalysis> make_state(const tmeter::TensorPart& part, double ratio,
                                                    Collection& into) {
   if (part.earlier())
-    return std::make_unique<Second>(static_cast<const First&>(*part.earlier()), into);
+    return std::make_unique<SecondPassState>(static_cast<const FirstPassState&>(*part.earlier()),
+                                             into);
   const auto tensor = part.tensor();
   const auto shape = tensor.shape();
   const std::vector<int64_t> dims(shape.begin(), shape.end());
   auto layout = layout_of(tensor.dtype(), dims, channel_axis_of(tensor));
   if (tensor.is_encoded()) layout.encoded_bytes = tensor.bytes().value();
-  return std::make_unique<First>(std::move(layout), part.first(), ratio, into);
+  return std::make_unique<FirstPassState>(std::move(layout), part.first(), ratio, into);
 }
 
 const std::array<std::string, kSchemeCount>& metric_ids() {

@@ -161,8 +161,8 @@ std::optional<Band> PublishedTables::band(std::span<const Work> parts) {
   return count >= 2 ? band : std::nullopt;
 }
 
-std::vector<PublishedTables::OfMachine> PublishedTables::machines(std::span<const Work> parts) {
-  std::vector<OfMachine> out;
+std::vector<PublishedTables::MachineEnergy> PublishedTables::machines(std::span<const Work> parts) {
+  std::vector<MachineEnergy> out;
   for (auto& reader : readers_)  // bare circuits have no static power
     if (reader.power > 0) out.push_back({reader.name, reader.energy_of(parts)});
   return out;

@@ -25,11 +25,11 @@ class PublishedTables {
   /// tables. The value of a wider type replaces a missing one without a note (machine/profile.hpp).
   std::optional<Band> band(std::span<const Work> parts);
   /// The energy by each table of a real machine, by name; nullopt where the table has no value.
-  struct OfMachine {
+  struct MachineEnergy {
     std::string_view name;
     std::optional<double> joules;
   };
-  std::vector<OfMachine> machines(std::span<const Work> parts);
+  std::vector<MachineEnergy> machines(std::span<const Work> parts);
 
  private:
   struct Reader {

@@ -11,27 +11,27 @@ template <class Work, class T>
 class PerNode {
  public:
   /// Call it at each `configure`, when the inputs of the values may have changed.
-  void forget() { kept_.clear(); }
+  void forget() { entries_.clear(); }
 
   /// The result of `make()`, which is called once for each node.
   template <class Node, class Make>
   T of(const Node& node, const Work& work, Make make) {
     const size_t i = node.index();
-    if (i < kept_.size() && kept_[i].node == node.handle() && kept_[i].work == work)
-      return kept_[i].value;
+    if (i < entries_.size() && entries_[i].node == node.handle() && entries_[i].work == work)
+      return entries_[i].value;
     T value = make();  // may request other nodes' values
-    if (i >= kept_.size()) kept_.resize(i + 1);
-    kept_[i] = {node.handle(), work, value};
+    if (i >= entries_.size()) entries_.resize(i + 1);
+    entries_[i] = {node.handle(), work, value};
     return value;
   }
 
  private:
-  struct Kept {
+  struct Entry {
     const void* node = nullptr;
     Work work;
     T value{};
   };
-  std::vector<Kept> kept_;
+  std::vector<Entry> entries_;
 };
 
 }  // namespace machine

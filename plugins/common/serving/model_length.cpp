@@ -44,13 +44,13 @@ int64_t length_of(const std::optional<Metadata>& fact) {
 }
 
 /// The scaling of positions, from which vLLM derives its longest context.
-struct Stretch {
+struct RopeScaling {
   double factor = 1;
   int64_t original = 0;  // the original length; 0: the stated length
 };
 
-std::optional<Stretch> stretch_of(const Graph& graph, std::string_view level,
-                                  std::string_view scaling) {
+std::optional<RopeScaling> rope_scaling_of(const Graph& graph, std::string_view level,
+                                           std::string_view scaling) {
   const auto fact = [&](std::string_view key) {
     return graph.metadata(kConfig, joined(level, scaling, key));
   };
@@ -62,9 +62,9 @@ std::optional<Stretch> stretch_of(const Graph& graph, std::string_view level,
   const auto factor = fact("factor");
   if (!factor || !(factor->as_float() > 1) || factor->as_float() > 1e6) return std::nullopt;
   if (type == "yarn")
-    return Stretch{factor->as_float(), length_of(fact("original_max_position_embeddings"))};
+    return RopeScaling{factor->as_float(), length_of(fact("original_max_position_embeddings"))};
   const bool is_stated = type.empty() || type == "su" || type == "longrope" || type == "llama3";
-  return is_stated ? std::nullopt : std::optional(Stretch{factor->as_float(), 0});
+  return is_stated ? std::nullopt : std::optional(RopeScaling{factor->as_float(), 0});
 }
 
 /// The length that one level of config.json states, without its scaling.
@@ -86,10 +86,10 @@ std::optional<ModelLength> of_config(const Graph& graph, bool by_vllm) {
     auto out = stated_at(graph, level, by_vllm);
     if (!out) continue;
     for (const auto scaling : kScalings) {
-      const auto stretch = stretch_of(graph, level, scaling);
-      if (!stretch) continue;
-      const auto base = stretch->original > 0 ? stretch->original : out->tokens;
-      const auto longer = static_cast<int64_t>(static_cast<double>(base) * stretch->factor);
+      const auto rope = rope_scaling_of(graph, level, scaling);
+      if (!rope) continue;
+      const auto base = rope->original > 0 ? rope->original : out->tokens;
+      const auto longer = static_cast<int64_t>(static_cast<double>(base) * rope->factor);
       if (longer <= out->tokens) continue;
       out->tokens = longer;
       out->source += joined(" and ", scaling.substr(0, scaling.size() - 1));

@@ -47,7 +47,7 @@ void check_pattern(const char* key, std::string_view text, Config& c) {
   if (!c.note.empty() ||
       !(text.starts_with("re:") || text.starts_with("+:") || text.starts_with("-:")))
     return;
-  const auto fault = fault_of_pattern(text.substr(text.find(':') + 1));
+  const auto fault = pattern_error(text.substr(text.find(':') + 1));
   if (fault.empty()) return;
   c.note = "quantization_config, " + loading::in_quotes(key) + ": " + loading::in_quotes(text) +
            " is not a regular expression (" + std::string(fault) +

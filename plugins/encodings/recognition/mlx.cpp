@@ -11,16 +11,17 @@ namespace {
 
 constexpr std::string_view kWeight = ".weight";
 
-struct Found {
+struct ScalesAndBiases {
   const Stored* scales;
   const Stored* biases;
   std::string module;
 };
 
-std::optional<Found> parts_of(const Reader& r, const Stored& t) {
+std::optional<ScalesAndBiases> parts_of(const Reader& r, const Stored& t) {
   if (t.dtype != TMETER_DTYPE_UINT32 || t.dims.size() < 2 || !t.name.ends_with(kWeight))
     return std::nullopt;
-  Found f{nullptr, nullptr, std::string(t.name.substr(0, t.name.size() - kWeight.size()))};
+  ScalesAndBiases f{nullptr, nullptr,
+                    std::string(t.name.substr(0, t.name.size() - kWeight.size()))};
   f.scales = r.find(f.module + ".scales");
   f.biases = r.find(f.module + ".biases");
   if (!f.scales || !same_rows(t, *f.scales) || f.scales->dims.back() < 1) return std::nullopt;
@@ -38,7 +39,7 @@ constexpr std::array<Mode, 3> kModes{{{"mxfp4", 4, 32, ""},
                                       {"nvfp4", 4, 16, "scales=float8_e4m3fn"},
                                       {"mxfp8", 8, 32, "rows=1 columns=32"}}};
 
-bool micro_scaled(Reader& r, const Stored& t, const Found& f) {
+bool micro_scaled(Reader& r, const Stored& t, const ScalesAndBiases& f) {
   if (f.biases || f.scales->dtype != TMETER_DTYPE_UINT8) return false;
   for (const auto& m : kModes) {
     if (product(t.dims.back(), kWord) != product(f.scales->dims.back(), m.bits * m.group)) continue;
@@ -52,7 +53,7 @@ bool micro_scaled(Reader& r, const Stored& t, const Found& f) {
   return false;
 }
 
-void add(Reader& r, const Stored& t, const Found& f, int64_t bits, int64_t group) {
+void add(Reader& r, const Stored& t, const ScalesAndBiases& f, int64_t bits, int64_t group) {
   Packed p{std::string(t.name),
            t.dims,
            &t,
@@ -79,7 +80,7 @@ std::vector<std::pair<int64_t, int64_t>> readings(const Stored& t, const Stored&
 }
 
 /// The weight that feeds this one: it has as many rows as this has columns. Empty if unknown.
-std::string feeder_of(const std::string& module) {
+std::string producer_of(const std::string& module) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kPairs{
       {{"down_proj", "up_proj"},
        {"o_proj", "q_proj"},
@@ -93,11 +94,11 @@ std::string feeder_of(const std::string& module) {
 }
 
 /// Whether norms, or the weight that feeds this one, show that the rows have this width.
-bool is_width(const Reader& all, const Stored& t, const Found& f, const std::set<int64_t>& hidden,
-              int64_t width) {
+bool is_width(const Reader& all, const Stored& t, const ScalesAndBiases& f,
+              const std::set<int64_t>& hidden, int64_t width) {
   if (is_of_hidden_size(t.name)) return hidden.contains(width);
-  const auto feeder = feeder_of(f.module);
-  const auto* rows = feeder.empty() ? nullptr : all.find_any(feeder + std::string(kWeight));
+  const auto producer = producer_of(f.module);
+  const auto* rows = producer.empty() ? nullptr : all.find_any(producer + std::string(kWeight));
   return rows && rows->dims.size() >= 2 && rows->dims[rows->dims.size() - 2] == width;
 }
 
@@ -132,7 +133,7 @@ bool mlx(Reader& r, const Stored& t) {
 /// Determines bits and group sizes of weights whose width follows from the model. If all of these
 /// agree, the other weights get the same.
 void add_rest_of_mlx(Reader& r, const std::vector<Stored>& stored) {
-  std::vector<std::pair<const Stored*, Found>> open;
+  std::vector<std::pair<const Stored*, ScalesAndBiases>> open;
   for (const auto& t : stored) {
     if (r.is_taken(t)) continue;
     if (auto f = parts_of(r, t); f && f->biases) open.emplace_back(&t, std::move(*f));
@@ -140,7 +141,7 @@ void add_rest_of_mlx(Reader& r, const std::vector<Stored>& stored) {
   if (open.empty()) return;
   const auto hidden = hidden_sizes(stored);
   std::set<std::pair<int64_t, int64_t>> settled;
-  std::vector<std::pair<const Stored*, Found>> left;
+  std::vector<std::pair<const Stored*, ScalesAndBiases>> left;
   for (auto& [t, f] : open) {
     std::vector<std::pair<int64_t, int64_t>> fit;
     for (const auto& reading : readings(*t, *f.scales))
@@ -155,7 +156,7 @@ void add_rest_of_mlx(Reader& r, const std::vector<Stored>& stored) {
   }
   if (settled.size() == 1) {
     const auto [bits, group] = *settled.begin();
-    std::vector<std::pair<const Stored*, Found>> others;
+    std::vector<std::pair<const Stored*, ScalesAndBiases>> others;
     for (auto& item : left)
       if (is_one(*item.first, *item.second.scales, bits, group)) others.push_back(item);
     std::erase_if(left, [&, bits = bits, group = group](const auto& item) {

@@ -6,7 +6,7 @@ namespace packed {
 namespace {
 
 /// The position after the set that begins at `i`; npos: it has no end. A leading ']' is a member.
-size_t behind_set(std::string_view p, size_t i) {
+size_t end_of_character_class(std::string_view p, size_t i) {
   ++i;
   if (i < p.size() && p[i] == '^') ++i;
   for (bool first = true; i < p.size(); ++i, first = false) {
@@ -20,7 +20,7 @@ bool is_repeat(char c) { return c == '*' || c == '+' || c == '?'; }
 
 }  // namespace
 
-std::string_view fault_of_pattern(std::string_view p) {
+std::string_view pattern_error(std::string_view p) {
   size_t open = 0;
   bool repeatable = false;  // whether the item before `i` can be repeated
   for (size_t i = 0; i < p.size();) {
@@ -31,7 +31,7 @@ std::string_view fault_of_pattern(std::string_view p) {
       ++i;
       if (i < p.size() && (p[i] == '?' || p[i] == '+')) ++i;  // lazy, possessive
     } else if (c == '[') {
-      i = behind_set(p, i);
+      i = end_of_character_class(p, i);
       if (i == p.npos) return "'[' without ']'";
       repeatable = true;
     } else if (c == '(') {

@@ -7,6 +7,6 @@ namespace packed {
 
 /// Why Python's `re` refuses the pattern; empty if it accepts it. Checks brackets, groups,
 /// backslashes and repeats.
-std::string_view fault_of_pattern(std::string_view pattern);
+std::string_view pattern_error(std::string_view pattern);
 
 }  // namespace packed

@@ -42,7 +42,7 @@ bool hqq(Reader& r, const Stored& t) {
   const auto dims = integers_of(r.find(module + "shape"));
   if (!r.find(module + "shape")) return false;
   const auto fail = [&](const char* why) {
-    r.leave(t, std::string("they are HQQ's, and ") + why);
+    r.note_unknown_form(t, std::string("they are HQQ's, and ") + why);
     return false;
   };
   if (!scales || !zeros) return fail("their scales are packed, too");

@@ -58,12 +58,12 @@ class Reader {
     out_.packed.push_back(std::move(weight));
   }
   /// Notes a tensor of unknown form. The warning states `why` for the first one.
-  void leave(const Stored& t, std::string why) {
-    if (left_.empty()) why_left_ = std::move(why);
-    left_.insert(&t);
+  void note_unknown_form(const Stored& t, std::string why) {
+    if (unknown_form_.empty()) unknown_form_reason_ = std::move(why);
+    unknown_form_.insert(&t);
   }
-  bool is_left(const Stored& t) const { return left_.contains(&t); }
-  const std::string& why_left() const { return why_left_; }
+  bool has_unknown_form(const Stored& t) const { return unknown_form_.contains(&t); }
+  const std::string& unknown_form_reason() const { return unknown_form_reason_; }
   std::vector<Packed>& packed() { return out_.packed; }
   void note(std::string text) { out_.notes.push_back(std::move(text)); }
   [[noreturn]] void contradict(const std::string& key, const Stored& t,
@@ -82,8 +82,8 @@ class Reader {
   const Config& config_;
   const Metadata& metadata_;
   std::unordered_map<std::string_view, const Stored*> by_name_;
-  std::unordered_set<const Stored*> taken_, left_;
-  std::string why_left_;
+  std::unordered_set<const Stored*> taken_, unknown_form_;
+  std::string unknown_form_reason_;
   std::unordered_set<std::string> names_;  // names of weights
   Recognised out_;
 };

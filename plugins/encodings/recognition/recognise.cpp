@@ -62,9 +62,9 @@ std::set<int64_t> hidden_sizes(const std::vector<Stored>& stored) {
 
 namespace {
 
-using Way = bool (*)(Reader&, const Stored&);
+using Recogniser = bool (*)(Reader&, const Stored&);
 // In this order, because later methods match more tensors.
-constexpr std::array<Way, 10> kWays{
+constexpr std::array<Recogniser, 10> kRecognisers{
     integers_in_words, compressed_words, torchao,   bitsandbytes, mlx, planes,
     float4_blocks,     scaled_bytes,     int4_rows, small_floats};
 
@@ -93,8 +93,8 @@ void note_unexplained(Reader& r, const std::vector<Stored>& stored) {
   const Stored* first = nullptr;
   for (const auto& t : stored) {
     const bool is_matrix = is_integer(t.dtype) && t.dims.size() >= 2;
-    if (r.is_taken(t) || (!is_matrix && !r.is_left(t))) continue;
-    if (left++ == 0 || (r.is_left(t) && !r.is_left(*first))) first = &t;
+    if (r.is_taken(t) || (!is_matrix && !r.has_unknown_form(t))) continue;
+    if (left++ == 0 || (r.has_unknown_form(t) && !r.has_unknown_form(*first))) first = &t;
   }
   if (left == 0) return;
   const auto& c = r.config();
@@ -103,7 +103,7 @@ void note_unexplained(Reader& r, const std::vector<Stored>& stored) {
   const auto method = c.method.empty()
                           ? std::string()
                           : " (config.json names " + loading::in_quotes(c.method) + ")";
-  const auto why = r.is_left(*first)                     ? r.why_left()
+  const auto why = r.has_unknown_form(*first)            ? r.unknown_form_reason()
                    : is_known_method || c.method.empty() ? "their shapes allow several ways"
                                                          : "this packing is unknown to tmeter";
   r.note(std::to_string(left) + (left == 1 ? " tensor" : " tensors") + ", such as " +
@@ -122,7 +122,8 @@ Recognised recognise(const std::vector<Stored>& stored, const Config& config,
   Reader r(stored, config, metadata);
   for (const auto& t : stored) {
     if (r.is_taken(t) || !may_hold_packed(t)) continue;
-    std::any_of(kWays.begin(), kWays.end(), [&](Way way) { return way(r, t); });
+    std::any_of(kRecognisers.begin(), kRecognisers.end(),
+                [&](Recogniser recogniser) { return recogniser(r, t); });
   }
   add_rest_of_mlx(r, stored);
   correct_quanto_widths(r, stored);

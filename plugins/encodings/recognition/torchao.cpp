@@ -216,9 +216,10 @@ bool torchao(Reader& r, const Stored& t) {
   Packed p{names->second, {}, &t, "", "", 0, 0, {}};
   if (!describe(r, t, names->first, entry, p)) {
     if (entry)
-      r.leave(t, "the file declares it as torchao's " + loading::in_quotes(entry->type) +
-                     (is_known(entry->type) ? ", which has other shapes"
-                                            : ", a class unknown to tmeter"));
+      r.note_unknown_form(
+          t,
+          "the file declares it as torchao's " + loading::in_quotes(entry->type) +
+              (is_known(entry->type) ? ", which has other shapes" : ", a class unknown to tmeter"));
     return false;
   }
   constexpr std::array<std::pair<const char*, const char*>, 9> kMore{

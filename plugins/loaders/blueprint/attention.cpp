@@ -37,7 +37,7 @@ std::string in_file(const Tensor& t) {
 int64_t rows(const Model& model, const Module& m) {
   const auto w = find_tensor(m, "weight");
   if (!w || w.shape().rank() != 2)
-    throw NotUnderstood("'" + std::string(m.path()) + "' has no matrix");
+    throw UnsupportedStructure("'" + std::string(m.path()) + "' has no matrix");
   return w.shape()[model.is("transposed") ? 1 : 0];
 }
 
@@ -77,7 +77,8 @@ Heads heads_of(Model& model, const Module& m, size_t layer) {
   const auto& s = model.settings;
   Heads h;
   const auto query = s.integer_of_layer(model.heads, layer);
-  if (!query) throw NotUnderstood(s.source() + " does not state the number of attention heads");
+  if (!query)
+    throw UnsupportedStructure(s.source() + " does not state the number of attention heads");
   if (*query == 0)
     throw Contradiction(s.source() + ": " + s.statement(model.heads, 0) + ", but '" +
                         std::string(m.path()) + "' is attention");
@@ -105,7 +106,7 @@ Heads heads_of(Model& model, const Module& m, size_t layer) {
     else if (hidden)
       width = *hidden / h.query;
     else
-      throw NotUnderstood(s.source() + " has neither head_dim nor hidden_size");
+      throw UnsupportedStructure(s.source() + " has neither head_dim nor hidden_size");
     model.assume(s.source() + " has no head_dim: the weights have " + std::to_string(*width));
   }
   h.width = h.value_width = *width;
@@ -160,8 +161,8 @@ Value finished(Model& model, const Module& m, const Value& attended, const Value
     if (g.back() == y.back())
       y = p.binary("aten::mul", y, g);
     else
-      throw NotUnderstood("'" + std::string(gate.path()) +
-                          "' does not have the width of the attention's gate");
+      throw UnsupportedStructure("'" + std::string(gate.path()) +
+                                 "' does not have the width of the attention's gate");
   }
   // One more score for each head, without a product.
   if (const auto sinks = first_tensor(m, {"sinks", "softmax_offset"})) p.use(sinks);
@@ -189,8 +190,8 @@ LatentWidths latent_widths(const Settings& s) {
   const auto stated = [&](const Keys& keys) {
     const auto n = s.integer(keys);
     if (!n || *n == 0)
-      throw NotUnderstood(s.source() + " lacks " + std::string(keys.front()) +
-                          " of latent attention");
+      throw UnsupportedStructure(s.source() + " lacks " + std::string(keys.front()) +
+                                 " of latent attention");
     return *n;
   };
   LatentWidths w{stated(kHeads),
@@ -258,7 +259,8 @@ std::pair<Value, Value> widened(Model& model, const Module& m, const LatentWidth
     return {parts[0], parts[1]};
   }
   if (!find_tensor(keys, "weight") || !find_tensor(values, "weight"))
-    throw NotUnderstood("'" + std::string(m.path()) + "' lacks a projection of latent attention");
+    throw UnsupportedStructure("'" + std::string(m.path()) +
+                               "' lacks a projection of latent attention");
   // llama.cpp stores the two halves of kv_b separately, that of the keys transposed.
   const auto rank = std::string(s.name({"kv_lora_rank"}));
   const auto to = [&](int64_t width) {
@@ -266,13 +268,13 @@ std::pair<Value, Value> widened(Model& model, const Module& m, const LatentWidth
   };
   Value k, v;
   {
-    const Program::Calling calling(p, keys, "");
+    const Program::ModuleCallScope calling(p, keys, "");
     k = p.einsum("bsr,hrn->bhsn", narrow,
                  matrices_of_heads(model, keys, w.heads, w.rank, w.nope, statement + rank),
                  to(w.nope));
   }
   {
-    const Program::Calling calling(p, values, "");
+    const Program::ModuleCallScope calling(p, values, "");
     v = p.einsum("bsr,hvr->bhsv", narrow,
                  matrices_of_heads(model, values, w.heads, w.value, w.rank,
                                    statement + std::string(s.name({"v_head_dim"}))),
@@ -335,7 +337,7 @@ Value by_head(Program& p, const Value& x, int64_t n, int64_t width) {
 void contradict(const Model& model, const std::string& statement, const Tensor& t) {
   const auto what = model.settings.source() + ": " + statement + ", but tensor " + in_file(t);
   if (model.family) throw Contradiction(what);
-  throw NotUnderstood(what);
+  throw UnsupportedStructure(what);
 }
 
 void expect_stated(const Model& model, const Keys& keys, int64_t found, const Tensor& t) {
@@ -360,18 +362,18 @@ AttentionSpan span_of_layer(Model& model, size_t layer) {
     if (kind == full || (kind.empty() && block == full)) return {};
   if (kind == "sliding_attention" || kind == "window_attention") {
     if (!window)
-      throw NotUnderstood("layer_types has sliding_attention, and " + s.source() +
-                          " no sliding_window");
+      throw UnsupportedStructure("layer_types has sliding_attention, and " + s.source() +
+                                 " no sliding_window");
     return {"sliding", *window};
   }
   if (kind == "chunked_attention") {
     const auto chunk = s.integer({"attention_chunk_size"});
     if (!chunk)
-      throw NotUnderstood("layer_types has chunked_attention, and " + s.source() +
-                          " no attention_chunk_size");
+      throw UnsupportedStructure("layer_types has chunked_attention, and " + s.source() +
+                                 " no attention_chunk_size");
     return {"chunked", *chunk};
   }
-  if (!kind.empty()) throw NotUnderstood("layer_types has '" + std::string(kind) + "'");
+  if (!kind.empty()) throw UnsupportedStructure("layer_types has '" + std::string(kind) + "'");
   // Llama 4 in GGUF: constants of llama.cpp, src/models/llama4.cpp.
   if (model.is("chunked-each-4")) {
     model.assume(s.source() +
@@ -399,7 +401,7 @@ AttentionSpan span_of_layer(Model& model, size_t layer) {
 }
 
 Value project(Model& model, const Module& m, const Value& x) {
-  if (!m) throw NotUnderstood("a projection is missing");
+  if (!m) throw UnsupportedStructure("a projection is missing");
   return model.is("transposed") ? model.program.transposed_linear(m, x)
                                 : model.program.linear(m, x);
 }
@@ -411,10 +413,10 @@ Value adapted(Model& model, const Module& m, std::string_view list, const Value&
   const auto own = find_child(adapters, std::to_string(model.shared_uses));
   const auto narrow = find_child(own, "0"), wide = find_child(own, "1");
   if (!narrow || !wide)
-    throw NotUnderstood("'" + std::string(adapters.path()) + "' has no adapter " +
-                        std::to_string(model.shared_uses));
+    throw UnsupportedStructure("'" + std::string(adapters.path()) + "' has no adapter " +
+                               std::to_string(model.shared_uses));
   auto& p = model.program;
-  const Program::Calling calling(p, own, "torch.nn.modules.container.Sequential");
+  const Program::ModuleCallScope calling(p, own, "torch.nn.modules.container.Sequential");
   const auto inner = p.linear(narrow, x);
   expect_if_checked(model, {"adapter_rank"}, inner.back().number, find_tensor(narrow, "weight"));
   return p.binary("aten::add", y, p.linear(wide, inner));
@@ -423,7 +425,7 @@ Value adapted(Model& model, const Module& m, std::string_view list, const Value&
 Value write_attention(Model& model, const Module& outer, const Value& x, size_t layer,
                       const Value* memory) {
   auto& p = model.program;
-  const Program::Calling calling(p, outer, "Attention");
+  const Program::ModuleCallScope calling(p, outer, "Attention");
   // GPT-Neo and BERT have a module inside: attn.attention, attention.self.
   const auto inside =
       first_child(outer, {"attention", "self", "self_attention", "longformer_self_attn", "attn"});
@@ -439,12 +441,12 @@ Value write_attention(Model& model, const Module& outer, const Value& x, size_t 
   // These attend to fewer tokens, so attention between all of them would not be a lower bound.
   for (const std::string_view key : {"attention_window", "num_random_blocks", "num_landmarks"})
     if (!model.family && model.settings.has({key}))
-      throw NotUnderstood(model.settings.source() + " has " + std::string(key) +
-                          ": not every token attends to every other");
+      throw UnsupportedStructure(model.settings.source() + " has " + std::string(key) +
+                                 ": not every token attends to every other");
   if (const Keys shared{"num_kv_shared_layers"};
       !model.family && model.settings.integer(shared).value_or(0) > 0)
-    throw NotUnderstood(model.settings.source() + " has " + std::string(shared.front()) +
-                        ": layers use the keys and values of others");
+    throw UnsupportedStructure(model.settings.source() + " has " + std::string(shared.front()) +
+                               ": layers use the keys and values of others");
   if (find_child(m, "kv_a_proj_with_mqa")) return latent(model, m, x, layer);
   const Keys narrow{"kv_lora_rank"};
   if (const auto rank = model.settings.integer(narrow).value_or(0);
@@ -467,8 +469,8 @@ Value write_attention(Model& model, const Module& outer, const Value& x, size_t 
   } else {
     const auto qm = first_child(m, kQuery), km = first_child(m, kKey), vm = first_child(m, kValue);
     if (!qm || !km || !vm)
-      throw NotUnderstood("'" + std::string(m.path()) +
-                          "' has no projections of query, key and value");
+      throw UnsupportedStructure("'" + std::string(m.path()) +
+                                 "' has no projections of query, key and value");
     gated = model.is("gated-queries") ? 2 : 1;
     expect_rows(model, qm, product_of(h.query * gated, h.width), heads);
     expect_rows(model, km, product_of(h.key, h.width), key_heads);

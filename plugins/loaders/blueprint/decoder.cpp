@@ -28,7 +28,7 @@ void write_decoder(Model& model, const Module& root, const Module& stack, bool t
   const auto owner = inside && base.parent() ? base.parent() : base;
   Value x;
   {
-    const Program::Calling calling(p, base, "");
+    const Program::ModuleCallScope calling(p, base, "");
     x = in_whole_windows(model, embed(model, owner, base, ids));
     for (size_t i = 0; i < count; ++i) x = write_layer(model, stack.child(i), i, x);
     expect_mixtures(model);

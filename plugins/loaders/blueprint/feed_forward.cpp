@@ -82,7 +82,7 @@ struct Experts {
 int64_t rows_of(const Module& m) {
   const auto w = find_tensor(m, "weight");
   if (!w || w.shape().rank() != 2)
-    throw NotUnderstood("'" + std::string(m.path()) + "' has no matrix");
+    throw UnsupportedStructure("'" + std::string(m.path()) + "' has no matrix");
   return w.shape()[0];
 }
 
@@ -107,7 +107,7 @@ Experts stacked(const Module& m, int64_t in) {
   const auto down = stack_of(m, {"down_proj", "w2", "output_linear", "fc2"});
   if (!up) up = stack_of(m, {"up_proj", "w1", "w3"});
   if (!up || !down || up.shape().rank() != 3 || down.shape().rank() != 3)
-    throw NotUnderstood("the experts of '" + std::string(m.path()) + "' are not understood");
+    throw UnsupportedStructure("the experts of '" + std::string(m.path()) + "' are not understood");
   e.number = up.shape()[0];
   e.hidden = other_side(down, in);
   const auto wide = other_side(up, in);
@@ -137,7 +137,8 @@ Experts listed(const Module& m, int64_t in) {
     const auto weight = [&](const Names& names) {
       const auto t = find_tensor(first_child(x, names), "weight");
       if (!t || t.shape().rank() != 2)
-        throw NotUnderstood("the experts of '" + std::string(m.path()) + "' are not understood");
+        throw UnsupportedStructure("the experts of '" + std::string(m.path()) +
+                                   "' are not understood");
       return t;
     };
     e.first[0].push_back(weight(gated ? kExpertGate : Names{"up_proj"}));
@@ -149,7 +150,7 @@ Experts listed(const Module& m, int64_t in) {
                           std::to_string(in) + " columns");
     for (const auto* t : {&e.first.front().back(), &e.first.back().back(), &e.last.back()})
       if (t->numel() != e.first[0].front().numel())
-        throw NotUnderstood("the experts of '" + std::string(m.path()) + "' differ in size");
+        throw UnsupportedStructure("the experts of '" + std::string(m.path()) + "' differ in size");
   }
   return e;
 }
@@ -171,11 +172,11 @@ void mixture(Model& model, const Module& m, const Module& experts, const Value& 
     chosen = 2;
   }
   if (!chosen || *chosen == 0)
-    throw NotUnderstood(s.source() + " does not state the number of experts per token");
+    throw UnsupportedStructure(s.source() + " does not state the number of experts per token");
   // Nemotron 3 sends tokens to its experts through a narrow vector.
   const auto narrow = find_child(m, "fc1_latent_proj"), wide = find_child(m, "fc2_latent_proj");
   if (bool(narrow) != bool(wide))
-    throw NotUnderstood("'" + std::string(m.path()) + "' has one of two latent projections");
+    throw UnsupportedStructure("'" + std::string(m.path()) + "' has one of two latent projections");
   const auto in = narrow ? rows_of(narrow) : x.back().number;
   if (narrow) expect_if_checked(model, {"moe_latent_size"}, in, find_tensor(narrow, "weight"));
   const bool one_each(find_child(experts, "0"));
@@ -197,11 +198,11 @@ void mixture(Model& model, const Module& m, const Module& experts, const Value& 
   auto router = first_child(m, kRouter);
   if (router && !is_matrix(router)) router = first_child(router, {"gate", "layer", "classifier"});
   if (!router || !is_matrix(router))
-    throw NotUnderstood("'" + std::string(m.path()) + "' has experts but no router");
+    throw UnsupportedStructure("'" + std::string(m.path()) + "' has experts but no router");
   const auto bias = find_tensor(router, "bias");
   Value scores;
   {
-    const Program::Calling calling(p, router, "torch.nn.modules.linear.Linear");
+    const Program::ModuleCallScope calling(p, router, "torch.nn.modules.linear.Linear");
     scores =
         p.linear(flat, find_tensor(router, "weight"), bias && is_of_choice(bias) ? Tensor() : bias);
   }
@@ -213,8 +214,8 @@ void mixture(Model& model, const Module& m, const Module& experts, const Value& 
   const auto given = narrow ? p.linear(narrow, flat) : flat;
   Value y;
   {
-    const Program::Calling calling(p, experts,
-                                   one_each ? "torch.nn.modules.container.ModuleList" : "Experts");
+    const Program::ModuleCallScope calling(
+        p, experts, one_each ? "torch.nn.modules.container.ModuleList" : "Experts");
     // Llama 4 of transformers gives every token to every expert, and multiplies by zero afterwards.
     const auto each_token = model.is("all-experts") ? e.number : *chosen;
     const auto rows = tokens * each_token;
@@ -266,7 +267,7 @@ std::string activation(const Model& model) {
 
 Value feed_forward(Model& model, const Module& m, const Value& x, size_t layer, Role role) {
   auto& p = model.program;
-  const Program::Calling calling(p, m, "");
+  const Program::ModuleCallScope calling(p, m, "");
   Value out;
   // Checkpoints of Granite have the stacks of experts in the mixture itself.
   const auto stack = find_tensor(find_child(m, "input_linear"), "weight");
@@ -285,7 +286,7 @@ Value feed_forward(Model& model, const Module& m, const Value& x, size_t layer, 
     if (const auto norm = find_child(m, "LayerNorm")) out = p.norm(norm, out);
     return out;
   }
-  throw NotUnderstood("'" + std::string(m.path()) + "' is not a known MLP");
+  throw UnsupportedStructure("'" + std::string(m.path()) + "' is not a known MLP");
 }
 
 }  // namespace blueprint

@@ -231,13 +231,13 @@ bool is_set(const tmeter::Metadata& m) {
 void refuse_unknown_keys(const tmeter::Graph& weights, const std::string& prefix) {
   for (const auto key : kUnknownKeys)
     if (const auto m = find(weights, prefix + std::string(key)); m && is_set(*m))
-      throw NotUnderstood("the meaning of " + std::string(m->key()) + " is unknown");
+      throw UnsupportedStructure("the meaning of " + std::string(m->key()) + " is unknown");
   for (const auto& [own, usual] : kWidthsOfWindows) {
     const auto m = find(weights, prefix + std::string(own)),
                other = find(weights, prefix + std::string(usual));
     if (m && other && m->as_int() != other->as_int())
-      throw NotUnderstood("layers with a window have heads of another width, " +
-                          std::string(m->key()));
+      throw UnsupportedStructure("layers with a window have heads of another width, " +
+                                 std::string(m->key()));
   }
 }
 
@@ -268,8 +268,8 @@ void set_head_widths(const tmeter::Graph& weights, const std::string& prefix, Se
   const auto hidden = settings.integer(kHidden), heads = settings.integer(kHeads);
   if (!width && hidden && heads && *heads > 0) width = *hidden / *heads;  // llama.cpp's default
   if (values && width && values->as_int(0) != *width)
-    throw NotUnderstood(std::string(values->key()) + " is not the width of the keys, " +
-                        std::to_string(*width));
+    throw UnsupportedStructure(std::string(values->key()) + " is not the width of the keys, " +
+                               std::to_string(*width));
 }
 
 /// Sizes that GGUF implies by others or omits.
@@ -298,10 +298,10 @@ void set_state_sizes(const Architecture& architecture, GgufModel& model) {
 GgufModel read_gguf(const tmeter::Graph& weights) {
   const auto named = find(weights, "general.architecture");
   const std::string architecture(named ? named->text() : std::string_view());
-  if (architecture.empty()) throw NotUnderstood("the metadata have no general.architecture");
+  if (architecture.empty()) throw UnsupportedStructure("the metadata have no general.architecture");
   if (const auto type = find(weights, "general.type"); type && type->text() != "model")
-    throw NotUnderstood("general.type is '" + std::string(type->text()) +
-                        "', which has no program of its own");
+    throw UnsupportedStructure("general.type is '" + std::string(type->text()) +
+                               "', which has no program of its own");
   const auto* row = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
                                  [&](const Architecture& a) { return a.name == architecture; });
   const bool is_known = row != std::end(kArchitectures);

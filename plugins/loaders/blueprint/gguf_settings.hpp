@@ -12,7 +12,7 @@ struct GgufModel {
   std::vector<std::string> warnings;
 };
 
-/// Throws NotUnderstood if `general.architecture` is missing.
+/// Throws UnsupportedStructure if `general.architecture` is missing.
 GgufModel read_gguf(const tmeter::Graph& weights);
 
 }  // namespace blueprint

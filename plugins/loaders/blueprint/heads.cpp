@@ -30,15 +30,15 @@ Value by_table(Model& model, const Module& m, const Value& x, Tensor bias) {
     bias = find_tensor(m, "bias");
   }
   if (!own) return model.program.linear(x, model.table, bias);
-  const Program::Calling calling(model.program, m, "torch.nn.modules.linear.Linear");
+  const Program::ModuleCallScope calling(model.program, m, "torch.nn.modules.linear.Linear");
   return model.program.linear(x, own, bias);
 }
 
 /// A product and a norm, then the embedding or another matrix (BERT, RoBERTa).
 Value masked_head(Model& model, const Module& m, const Value& x) {
-  if (!m) throw NotUnderstood("'cls' has no predictions");
+  if (!m) throw UnsupportedStructure("'cls' has no predictions");
   auto& p = model.program;
-  const Program::Calling calling(p, m, "");
+  const Program::ModuleCallScope calling(p, m, "");
   const auto transform = find_child(m, "transform") ? find_child(m, "transform") : m;
   Value y = x;
   if (const auto dense = find_child(transform, "dense"))
@@ -60,8 +60,9 @@ Value classes(Model& model, const Module& m, const Value& x) {
   auto& p = model.program;
   if (is_matrix(m)) return p.linear(m, x);
   const auto dense = find_child(m, "dense"), out = first_child(m, {"out_proj", "dense_prediction"});
-  if (!dense || !out) throw NotUnderstood("'" + std::string(m.path()) + "' is not a classifier");
-  const Program::Calling calling(p, m, "");
+  if (!dense || !out)
+    throw UnsupportedStructure("'" + std::string(m.path()) + "' is not a classifier");
+  const Program::ModuleCallScope calling(p, m, "");
   return p.linear(out, p.unary("aten::tanh", p.linear(dense, x)));
 }
 
@@ -110,13 +111,13 @@ Value head(Model& model, const Module& root, const Module& base, const Value& x)
                         ": tie_word_embeddings is false, but there is no tensor 'lm_head.weight'");
   model.assume("no tensor of a head: it is the embedding (tie_word_embeddings)");
   if (Size(model.table.shape()[1]) != x.back())
-    throw NotUnderstood("the head is not as wide as the layers");
+    throw UnsupportedStructure("the head is not as wide as the layers");
   const auto bias = m ? find_tensor(m, "bias") : Tensor();
   if (m) {
-    const Program::Calling calling(p, m, "torch.nn.modules.linear.Linear");
+    const Program::ModuleCallScope calling(p, m, "torch.nn.modules.linear.Linear");
     return p.linear(x, model.table, bias);
   }
-  const Program::Calling calling(p, root, "lm_head", "torch.nn.modules.linear.Linear");
+  const Program::ModuleCallScope calling(p, root, "lm_head", "torch.nn.modules.linear.Linear");
   return p.linear(x, model.table, bias);
 }
 
@@ -128,7 +129,7 @@ Value head_of_task(Model& model, const Module& root, const Module& base, const M
   if (const auto pooler = find_child(owner, "pooler")) {
     const auto dense = find_child(pooler, "dense");
     if (dense && pools(model, classifier)) {
-      const Program::Calling calling(p, pooler, "");
+      const Program::ModuleCallScope calling(p, pooler, "");
       whole = p.unary("aten::tanh", p.linear(dense, first_token(p, x)));
     } else {
       use_all(model, pooler);

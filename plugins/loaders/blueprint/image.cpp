@@ -34,7 +34,7 @@ Value with_positions(Model& model, const Module& m, const Value& x) {
   if (!table || !is_matrix(table)) return x;
   const auto rows = find_tensor(table, "weight");
   expect_tokens(model, rows.shape()[0], x, rows);
-  const Program::Calling calling(p, table, "torch.nn.modules.sparse.Embedding");
+  const Program::ModuleCallScope calling(p, table, "torch.nn.modules.sparse.Embedding");
   return p.binary("aten::add", x, p.bound(rows));
 }
 
@@ -46,17 +46,17 @@ Value embed_image(Model& model, const Module& m) {
       find_child(patches, "projection") ? find_child(patches, "projection") : patches;
   const auto weight = find_tensor(projection, "weight");
   if (!weight || weight.shape().rank() != 4)
-    throw NotUnderstood("no convolution makes patches of an image");
+    throw UnsupportedStructure("no convolution makes patches of an image");
   const auto side = model.settings.integer({"image_size"}),
              patch = model.settings.integer({"patch_size"});
   if (!side || !patch || *patch == 0)
-    throw NotUnderstood(model.settings.source() + " lacks image_size or patch_size");
+    throw UnsupportedStructure(model.settings.source() + " lacks image_size or patch_size");
   const auto shape = weight.shape();
   if (shape[2] != *patch || shape[3] != *patch)
     contradict(model, "patch_size is " + std::to_string(*patch), weight);
   expect_if_checked(model, kHidden, shape[0], weight);
   expect_if_checked(model, {"num_channels"}, shape[1], weight);
-  const Program::Calling calling(p, m, "");
+  const Program::ModuleCallScope calling(p, m, "");
   const auto image = p.input("pixel_values", p.dtype(), {p.batch(), shape[1], *side, *side});
   const int64_t along = *side / *patch, hidden = shape[0];
   auto x = p.convolution(projection, image, {p.batch(), hidden, along, along}, {.stride = *patch});
@@ -97,13 +97,14 @@ Value pool_by_attention(Model& model, const Module& m, const Value& x) {
   const auto heads = model.settings.integer(model.heads).value_or(0), hidden = x.back().number;
   if (!probe || !in || !bias || !out || !norm || !mlp || heads <= 0 || hidden % heads != 0 ||
       in.shape().rank() != 2 || in.shape()[0] != 3 * hidden || in.shape()[1] != hidden)
-    throw NotUnderstood("'" + std::string(m.path()) + "' is not a pooling by attention");
-  const Program::Calling calling(p, m, "");
+    throw UnsupportedStructure("'" + std::string(m.path()) + "' is not a pooling by attention");
+  const Program::ModuleCallScope calling(p, m, "");
   const auto query =
       p.node("aten::repeat", {{"self", p.bound(probe).id}}, {x.dims[0], 1, hidden}, x.dtype);
   Value y;
   {
-    const Program::Calling inside(p, attention, "torch.nn.modules.activation.MultiheadAttention");
+    const Program::ModuleCallScope inside(p, attention,
+                                          "torch.nn.modules.activation.MultiheadAttention");
     const auto projected = [&](const Value& from, int64_t begin, int64_t end) {
       auto dims = from.dims;
       dims.back() = Size(end - begin);
@@ -130,7 +131,7 @@ Module tower_of(const Module& root, const Module& stack) {
     if (find_child(base, "embeddings")) return base;
   for (size_t i = 0; i < root.child_count(); ++i)
     if (find_child(root.child(i), "embeddings")) return root.child(i);
-  throw NotUnderstood("no convolution makes patches of an image");
+  throw UnsupportedStructure("no convolution makes patches of an image");
 }
 
 }  // namespace
@@ -141,7 +142,7 @@ void write_image(Model& model, const Module& root, const Module& stack) {
   const auto base = tower_of(root, stack);
   Value x;
   {
-    const Program::Calling calling(p, base, "");
+    const Program::ModuleCallScope calling(p, base, "");
     x = embed_image(model, find_child(base, "embeddings"));
     const auto first = find_child(base, "pre_layrnorm");  // CLIP's own spelling
     if (first) x = p.norm(first, x);

@@ -17,7 +17,7 @@ struct LinearHeads {
 LinearHeads linear_heads(const Settings& s) {
   const auto number = [&](std::string_view key) {
     const auto n = s.integer({key});
-    if (!n || *n == 0) throw NotUnderstood(s.source() + " lacks " + std::string(key));
+    if (!n || *n == 0) throw UnsupportedStructure(s.source() + " lacks " + std::string(key));
     return *n;
   };
   const LinearHeads h{number("linear_num_key_heads"), number("linear_num_value_heads"),
@@ -44,7 +44,7 @@ Value in_chunks(Program& p, const Value& x, const Size& chunks, int64_t heads, i
 
 Value delta_rule(Program& p, const Module& m, const LinearHeads& h, const Value& queries,
                  const Value& keys, const Value& values) {
-  const Program::Calling calling(p, m, "scan", "Scan");
+  const Program::ModuleCallScope calling(p, m, "scan", "Scan");
   const auto chunks = p.derived(TMETER_EXPR_CEILDIV, values.dims[1], kTokensOfChunk);
   const auto q = in_chunks(p, queries, chunks, h.values, h.key_width),
              k = in_chunks(p, keys, chunks, h.values, h.key_width),
@@ -83,7 +83,7 @@ Value write_delta_rule(Model& model, const Module& m, const Value& x) {
   const int64_t key = h.keys * h.key_width, value = h.values * h.value_width;
   const auto conv = find_child(m, "conv1d");
   const auto weight = find_tensor(conv, "weight");
-  if (!weight) throw NotUnderstood("'" + std::string(m.path()) + "' has no convolution");
+  if (!weight) throw UnsupportedStructure("'" + std::string(m.path()) + "' has no convolution");
   if (weight.shape()[0] != 2 * key + value)
     contradict(model,
                "heads and widths of linear attention make " + std::to_string(2 * key + value) +

@@ -43,7 +43,7 @@ void write_model(Model& model, const tmeter::Graph& weights) {
     std::erase_if(stacks, [](const Module& s) { return s.path().starts_with("mtp."); });
     model.assume("the layers of 'mtp' predict further tokens and are not run");
   }
-  if (stacks.empty()) throw NotUnderstood("no stack of layers is among the weights");
+  if (stacks.empty()) throw UnsupportedStructure("no stack of layers is among the weights");
   if (stacks.size() == 1) {
     const auto& stack = stacks.front();
     model.bidirectional = is_encoder(model, stack.child(0));
@@ -57,14 +57,15 @@ void write_model(Model& model, const tmeter::Graph& weights) {
   if (const auto frames = stack_in(stacks, "feature_extractor"),
       layers = stack_in(stacks, "encoder");
       stacks.size() == 2 && frames && layers && layers.parent().parent())
-    return write_sound(model, root, frames, layers);
-  // For a model with towers for images or sound, only the part that a text prompt runs.
+    return write_audio(model, root, frames, layers);
+  // For a model with towers for images or audio, only the part that a text prompt runs.
   std::vector<Module> text;
   for (const auto& s : stacks)
     if (has_tokens(s.parent()) ||
         (s.parent().name() == "encoder" && has_tokens(s.parent().parent())))
       text.push_back(s);
-  if (text.size() != 1) throw NotUnderstood("there are several stacks of layers: " + paths(stacks));
+  if (text.size() != 1)
+    throw UnsupportedStructure("there are several stacks of layers: " + paths(stacks));
   model.bidirectional = is_encoder(model, text.front().child(0));
   write_decoder(model, root, text.front(), true);
 }

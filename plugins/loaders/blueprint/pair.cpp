@@ -31,10 +31,10 @@ Value embed_audio(Model& model, const Module& encoder) {
   const auto bins = find_tensor(first, "weight"), narrow = find_tensor(second, "weight");
   for (const auto& w : {bins, narrow})
     if (!w || w.shape().rank() != 3 || w.shape()[2] != 3)
-      throw NotUnderstood("'" + std::string(encoder.path()) +
-                          "' does not have two convolutions of width 3");
+      throw UnsupportedStructure("'" + std::string(encoder.path()) +
+                                 "' does not have two convolutions of width 3");
   const auto most = s.integer(kPositions);
-  if (!most || *most == 0) throw NotUnderstood(s.source() + " lacks max_source_positions");
+  if (!most || *most == 0) throw UnsupportedStructure(s.source() + " lacks max_source_positions");
   expect_stated(model, kBins, bins.shape()[1], bins);
   if (const auto table = find_tensor(find_child(encoder, "embed_positions"), "weight"))
     expect_stated(model, kPositions, table.shape()[0], table);
@@ -42,8 +42,8 @@ Value embed_audio(Model& model, const Module& encoder) {
   model.assume(
       "max_source_positions, " + std::to_string(*most) +
       ": the length of the encoder that transformers has, unless encoder_sequence is bound");
-  const auto sound = p.input("input_features", p.dtype(), {batch, bins.shape()[1], length * 2});
-  auto x = p.unary("aten::gelu", p.convolution(first, sound, {batch, bins.shape()[0], length * 2},
+  const auto audio = p.input("input_features", p.dtype(), {batch, bins.shape()[1], length * 2});
+  auto x = p.unary("aten::gelu", p.convolution(first, audio, {batch, bins.shape()[0], length * 2},
                                                {.stride = 1, .padding = 1}));
   x = p.unary("aten::gelu", p.convolution(second, x, {batch, narrow.shape()[0], length},
                                           {.stride = 2, .padding = 1}));
@@ -73,7 +73,7 @@ void use_idle_table(Model& model, const Module& base) {
 void write_half(Model& model, const Module& root, const Module& stack) {
   // A class that generates text needs both.
   if (stack.parent().name() != "encoder" || is_generator(model))
-    throw NotUnderstood("of encoder and decoder there is only " + std::string(stack.path()));
+    throw UnsupportedStructure("of encoder and decoder there is only " + std::string(stack.path()));
   model.bidirectional = true;
   model.heads = before(kEncoderHeads, kHeads);
   write_decoder(model, root, stack, false);
@@ -89,7 +89,7 @@ void write_pair(Model& model, const Module& root, const Module& encoders, const 
     model.bidirectional = true;
     model.heads = before(kEncoderHeads, kHeads);
     p.attribute(encoder, "runs_once", 1);
-    const Program::Calling calling(p, encoder, "");
+    const Program::ModuleCallScope calling(p, encoder, "");
     memory =
         find_child(encoder, "conv1") ? embed_audio(model, encoder) : embed_text(model, encoder);
     const auto tokens = memory.dims[1];
@@ -104,7 +104,7 @@ void write_pair(Model& model, const Module& root, const Module& encoders, const 
       p.input("decoder_input_ids", DType(TMETER_DTYPE_INT64), {p.batch(), p.sequence()});
   Value x;
   {
-    const Program::Calling calling(p, decoder, "");
+    const Program::ModuleCallScope calling(p, decoder, "");
     x = embed(model, decoder.parent(), decoder, ids);
     for (size_t i = 0; i < decoder_count; ++i)
       x = write_layer(model, decoders.child(i), i, x, &memory);

@@ -30,7 +30,7 @@ struct Model {
 };
 
 /// Weights and configuration differ. Throws Contradiction for checked model types, whose weights
-/// are then damaged or of another model; NotUnderstood for other types.
+/// are then damaged or of another model; UnsupportedStructure for other types.
 [[noreturn]] void contradict(const Model& model, const std::string& statement, const Tensor& t);
 
 /// Calls contradict() if one of the keys is set to another number.

@@ -44,7 +44,7 @@ int64_t max_tokens(const Settings& settings) {
       .value_or(0);
 }
 
-[[noreturn]] void weights_alone(const tmeter::Call& call, const std::string& why) {
+[[noreturn]] void fall_back_to_weights(const tmeter::Call& call, const std::string& why) {
   call.warn("the operators are not known, only the weights: " + why);
   throw tmeter::Error(TMETER_UNSUPPORTED, why);
 }
@@ -74,10 +74,10 @@ void write(const tmeter::Graph& weights, const Settings& settings, const Family*
     for (const auto& a : model.assumptions) call.info(a);
   } catch (const Contradiction& e) {
     // In a type that was not checked, keys may mean something else.
-    if (!family && !dynamic_cast<const BadNumber*>(&e)) weights_alone(call, e.what());
+    if (!family && !dynamic_cast<const BadNumber*>(&e)) fall_back_to_weights(call, e.what());
     refuse(e);
-  } catch (const NotUnderstood& e) {
-    weights_alone(call, e.what());
+  } catch (const UnsupportedStructure& e) {
+    fall_back_to_weights(call, e.what());
   }
 }
 
@@ -98,8 +98,8 @@ void load_gguf(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmet
     // llama.cpp's cache has 16 bits by default.
     const auto dtype = dtype_of(model.settings, weights, TMETER_DTYPE_FLOAT16);
     write(weights, model.settings, model.family, model.architecture, dtype, graph, call);
-  } catch (const NotUnderstood& e) {
-    weights_alone(call, e.what());
+  } catch (const UnsupportedStructure& e) {
+    fall_back_to_weights(call, e.what());
   } catch (const Contradiction& e) {
     refuse(e);
   }

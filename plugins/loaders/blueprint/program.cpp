@@ -95,7 +95,7 @@ Size Program::derived(int32_t op, const Size& a, int64_t b) {
 template <class F>
 Size Program::open(const std::string& name, const F& make) {
   const auto entry =
-      std::find_if(open_.begin(), open_.end(), [&](const Open& o) { return o.name == name; });
+      std::find_if(open_.begin(), open_.end(), [&](const OpenSize& o) { return o.name == name; });
   Size s;
   s.open.push_back(static_cast<size_t>(entry - open_.begin()));
   if (entry == open_.end()) open_.push_back({name, make()});
@@ -132,14 +132,15 @@ tmeter_id Program::sizes(const std::vector<Size>& sizes) {
   return graph_.list(items);
 }
 
-Program::Calling::Calling(Program& p, const Module& m, std::string_view type) : p_(p) {
+Program::ModuleCallScope::ModuleCallScope(Program& p, const Module& m, std::string_view type)
+    : p_(p) {
   if (!type.empty()) p.type(m, type);
   p.calls_.push_back(m.parent() ? p.graph_.module_call(id_of(m), p.calls_.back())
                                 : p.calls_.back());
 }
 
-Program::Calling::Calling(Program& p, const Module& parent, std::string_view name,
-                          std::string_view type)
+Program::ModuleCallScope::ModuleCallScope(Program& p, const Module& parent, std::string_view name,
+                                          std::string_view type)
     : p_(p) {
   p.calls_.push_back(
       p.graph_.module_call(p.graph_.module(id_of(parent), name, type), p.calls_.back()));
@@ -194,17 +195,17 @@ Value Program::linear(const Value& x, const Tensor& weight, const Tensor& bias) 
 }
 
 Value Program::linear(const Module& m, const Value& x) {
-  const Calling calling(*this, m, "torch.nn.modules.linear.Linear");
+  const ModuleCallScope calling(*this, m, "torch.nn.modules.linear.Linear");
   const auto weight = find_tensor(m, "weight");
-  if (!weight) throw NotUnderstood("'" + std::string(m.path()) + "' has no weight");
+  if (!weight) throw UnsupportedStructure("'" + std::string(m.path()) + "' has no weight");
   return linear(x, weight, find_tensor(m, "bias"));
 }
 
 Value Program::transposed_linear(const Module& m, const Value& x) {
-  const Calling calling(*this, m, "transformers.pytorch_utils.Conv1D");
+  const ModuleCallScope calling(*this, m, "transformers.pytorch_utils.Conv1D");
   const auto weight = find_tensor(m, "weight"), bias = find_tensor(m, "bias");
   if (!weight || weight.shape().rank() != 2)
-    throw NotUnderstood("'" + std::string(m.path()) + "' has no matrix");
+    throw UnsupportedStructure("'" + std::string(m.path()) + "' has no matrix");
   if (x.back() != Size(weight.shape()[0])) does_not_fit(weight, x);
   Size rows;
   for (size_t i = 0; i + 1 < x.dims.size(); ++i) rows = rows * x.dims[i];
@@ -222,10 +223,10 @@ Value Program::transposed_linear(const Module& m, const Value& x) {
 }
 
 Value Program::embedding(const Module& m, const Value& ids) {
-  const Calling calling(*this, m, "torch.nn.modules.sparse.Embedding");
+  const ModuleCallScope calling(*this, m, "torch.nn.modules.sparse.Embedding");
   const auto weight = find_tensor(m, "weight");
   if (!weight || weight.shape().rank() != 2)
-    throw NotUnderstood("'" + std::string(m.path()) + "' is not a table of embeddings");
+    throw UnsupportedStructure("'" + std::string(m.path()) + "' is not a table of embeddings");
   auto sizes = ids.dims;
   sizes.emplace_back(weight.shape()[1]);
   return node("aten::embedding", {{"weight", bound(weight).id}, {"indices", ids.id}},
@@ -234,7 +235,7 @@ Value Program::embedding(const Module& m, const Value& ids) {
 
 Value Program::norm(const Module& m, const Value& x) {
   const auto weight = first_tensor(m, kNormWeight), bias = first_tensor(m, {"bias", "beta"});
-  const Calling calling(
+  const ModuleCallScope calling(
       *this, m,
       bias ? "torch.nn.modules.normalization.LayerNorm" : "torch.nn.modules.normalization.RMSNorm");
   if (weight && weight.shape().rank() == 1 && x.back() != Size(weight.shape()[0]))
@@ -252,7 +253,7 @@ Value Program::convolution(const Module& m, const Value& x, std::vector<Size> to
   // GGUF has a filter of each channel as a matrix.
   const bool is_flat = weight.shape().rank() == 2;
   const auto along = is_flat ? 1 : weight.shape().rank() - 2;
-  const Calling calling(
+  const ModuleCallScope calling(
       *this, m, along == 1 ? "torch.nn.modules.conv.Conv1d" : "torch.nn.modules.conv.Conv2d");
   if (x.dims[1] != Size(how.groups) * (is_flat ? 1 : weight.shape()[1])) does_not_fit(weight, x);
   const auto filter =

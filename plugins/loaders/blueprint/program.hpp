@@ -65,14 +65,14 @@ class Program {
   tmeter::DType dtype() const { return dtype_; }
 
   /// During its lifetime, operators belong to a call of the module.
-  class Calling {
+  class ModuleCallScope {
    public:
-    Calling(Program& p, const Module& m, std::string_view type);
+    ModuleCallScope(Program& p, const Module& m, std::string_view type);
     /// Creates a module without tensors.
-    Calling(Program& p, const Module& parent, std::string_view name, std::string_view type);
-    ~Calling() { p_.calls_.pop_back(); }
-    Calling(const Calling&) = delete;
-    Calling& operator=(const Calling&) = delete;
+    ModuleCallScope(Program& p, const Module& parent, std::string_view name, std::string_view type);
+    ~ModuleCallScope() { p_.calls_.pop_back(); }
+    ModuleCallScope(const ModuleCallScope&) = delete;
+    ModuleCallScope& operator=(const ModuleCallScope&) = delete;
 
    private:
     Program& p_;
@@ -134,13 +134,13 @@ class Program {
   tmeter_builder* builder_;
   tmeter::GraphBuilder graph_;
   tmeter::DType dtype_;
-  struct Open {
+  struct OpenSize {
     std::string name;
     tmeter_id expression;
   };
   template <class F>
   Size open(const std::string& name, const F& make);
-  std::vector<Open> open_;
+  std::vector<OpenSize> open_;
   int64_t max_tokens_;
   std::map<Size, tmeter_id> expressions_;
   std::map<size_t, tmeter_id> used_;  // values of tensors

@@ -24,7 +24,7 @@ class BadNumber : public Contradiction {
 };
 
 /// A structure of unknown kind: only the weights are reported, with this reason.
-class NotUnderstood : public std::runtime_error {
+class UnsupportedStructure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };

@@ -14,7 +14,8 @@ int64_t window_of(const Model& model, size_t layer) {
   const auto& s = model.settings;
   const auto window = s.integer_of_layer(kWindows, layer);
   if (!window)
-    throw NotUnderstood(s.source() + " lacks attention_window of layer " + std::to_string(layer));
+    throw UnsupportedStructure(s.source() + " lacks attention_window of layer " +
+                               std::to_string(layer));
   if (*window == 0 || *window % 2 != 0)
     throw Contradiction(s.source() + ": attention_window is " + std::to_string(*window) +
                         ", not an even number of tokens");
@@ -50,9 +51,9 @@ Value attend_by_chunks(Model& model, const Module& m, const Value& q, const Valu
   auto& p = model.program;
   const auto window = window_of(model, layer), half = window / 2;
   if (model.window % window != 0)
-    throw NotUnderstood("attention_window differs between layers, and " +
-                        std::to_string(model.window) + " is not a multiple of " +
-                        std::to_string(window));
+    throw UnsupportedStructure("attention_window differs between layers, and " +
+                               std::to_string(model.window) + " is not a multiple of " +
+                               std::to_string(window));
   for (const auto name : {"query_global", "key_global", "value_global"})
     if (const auto unused = find_child(m, name)) use_all(model, unused);
   const Size rows = q.dims[0] * q.dims[1], halves = model.windows * (model.window / half),

@@ -94,7 +94,7 @@ size_t layer_count(Model& model, const Module& stack, const Keys& key) {
   // GGUF counts layers that predict further tokens, config.json does not; files may lack them.
   if (stated && next > 0 && *stated - next == there && there > 0 && !is_predictor(there - 1))
     stated = there;
-  if (!stated) throw NotUnderstood(s.source() + " does not state the number of layers");
+  if (!stated) throw UnsupportedStructure(s.source() + " does not state the number of layers");
   if (*stated > there || *stated == 0)
     throw Contradiction(s.source() + ": " + s.statement(key, *stated) + ", but the weights have " +
                         std::to_string(there) + " layers, " + std::string(stack.path()) + ".0 to " +
@@ -119,7 +119,7 @@ Value embed(Model& model, const Module& owner, const Module& base, const Value& 
   if (!table) table = first_child(within = owner, kEmbedding);
   if (table && !is_matrix(table)) table = first_child(within = table, kEmbedding);
   if (!table || !is_matrix(table))
-    throw NotUnderstood("no table of embeddings is among the weights");
+    throw UnsupportedStructure("no table of embeddings is among the weights");
   model.table = find_tensor(table, "weight");
   const Keys own{"decoder_vocab_size"};  // Marian's decoder may have another vocabulary
   expect_stated(model, base.name() == "decoder" && model.settings.has(own) ? own : kVocabulary,

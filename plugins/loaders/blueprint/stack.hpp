@@ -46,7 +46,7 @@ void write_decoder(Model& model, const Module& root, const Module& stack, bool t
 void write_image(Model& model, const Module& root, const Module& stack);
 void write_pair(Model& model, const Module& root, const Module& encoder, const Module& decoder);
 /// `convolutions`: the module that turns samples into frames.
-void write_sound(Model& model, const Module& root, const Module& convolutions, const Module& stack);
+void write_audio(Model& model, const Module& root, const Module& convolutions, const Module& stack);
 /// The encoder of a pair without a decoder, such as a text encoder of diffusers.
 void write_half(Model& model, const Module& root, const Module& stack);
 

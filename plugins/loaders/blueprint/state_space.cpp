@@ -17,7 +17,8 @@ const std::vector<std::string_view> kDecay{"A_log", "ssm_a"}, kThrough{"D", "ssm
 
 int64_t length_of(const Module& m, const Tensor& t, std::string_view name) {
   if (!t || t.shape().rank() < 1 || t.shape()[0] == 0)
-    throw NotUnderstood("'" + std::string(m.path()) + "' has no '" + std::string(name) + "'");
+    throw UnsupportedStructure("'" + std::string(m.path()) + "' has no '" + std::string(name) +
+                               "'");
   return t.shape()[0];
 }
 
@@ -57,7 +58,7 @@ Value for_heads(Program& p, const Value& x, int64_t groups, int64_t heads) {
 Value scan_in_chunks(Model& model, const Module& m, const Value& x, const Value& b, const Value& c,
                      int64_t heads, int64_t state, int64_t chunk) {
   auto& p = model.program;
-  const Program::Calling calling(p, m, "scan", "Scan");
+  const Program::ModuleCallScope calling(p, m, "scan", "Scan");
   const auto batch = x.dims[0], chunks = p.derived(TMETER_EXPR_CEILDIV, x.dims[1], chunk),
              starts = p.derived(TMETER_EXPR_ADD, chunks, 1);
   const auto inner = x.back().number, width = inner / heads, groups = b.back().number / state;
@@ -84,10 +85,10 @@ Value mamba2(Model& model, const Module& m, const Value& x) {
   const auto& s = model.settings;
   const auto state = s.integer(kStateSize), chunk = s.integer(kChunk);
   if (!state || *state == 0 || !chunk || *chunk == 0)
-    throw NotUnderstood(s.source() + " lacks state_size or chunk_size");
+    throw UnsupportedStructure(s.source() + " lacks state_size or chunk_size");
   const auto out = find_child(m, "out_proj"), conv = find_child(m, "conv1d");
   if (!out || !is_matrix(out) || !conv)
-    throw NotUnderstood("'" + std::string(m.path()) + "' lacks a part of Mamba 2");
+    throw UnsupportedStructure("'" + std::string(m.path()) + "' lacks a part of Mamba 2");
   const auto decay = first_tensor(m, kDecay);
   const auto inner = find_tensor(out, "weight").shape()[1], heads = length_of(m, decay, "A_log"),
              mixed = length_of(conv, find_tensor(conv, "weight"), "weight"),
@@ -120,7 +121,8 @@ Value mamba2(Model& model, const Module& m, const Value& x) {
 Value mamba(Model& model, const Module& m, const Value& x) {
   auto& p = model.program;
   const auto a = first_tensor(m, kDecay);
-  if (a.shape().rank() != 2) throw NotUnderstood("'" + std::string(a.name()) + "' is not a matrix");
+  if (a.shape().rank() != 2)
+    throw UnsupportedStructure("'" + std::string(a.name()) + "' is not a matrix");
   const auto inner = a.shape()[0], state = a.shape()[1];
   expect_if_checked(model, kStateSize, state, a);
   expect_if_checked(model, {"mamba_d_ssm"}, inner, a);
@@ -129,7 +131,7 @@ Value mamba(Model& model, const Module& m, const Value& x) {
              steps = find_child(m, "dt_proj"), conv = find_child(m, "conv1d");
   const auto steps_weight = find_tensor(steps, "weight");
   if (!steps_weight || steps_weight.shape().rank() != 2 || !conv)
-    throw NotUnderstood("'" + std::string(m.path()) + "' lacks a part of Mamba");
+    throw UnsupportedStructure("'" + std::string(m.path()) + "' lacks a part of Mamba");
   const auto rank = steps_weight.shape()[1];
   expect_if_checked(model, {"time_step_rank", "mamba_dt_rank"}, rank, steps_weight);
   const auto halves = p.split(project(model, in, x), {inner, inner});
@@ -145,7 +147,7 @@ Value mamba(Model& model, const Module& m, const Value& x) {
   p.attribute(m, "recurrent_state", inner * state);
   Value y;
   {
-    const Program::Calling calling(p, m, "scan", "Scan");
+    const Program::ModuleCallScope calling(p, m, "scan", "Scan");
     const auto states = p.node("aten::mul", {{"self", convolved.id}},
                                {x.dims[0], x.dims[1], inner, state}, DType(TMETER_DTYPE_FLOAT32));
     const auto column = p.view(parts[2], {x.dims[0], x.dims[1], state, 1});
@@ -164,7 +166,8 @@ Value short_convolution(Model& model, const Module& m, const Value& x) {
   const auto all = project(model, in, x);
   const auto width = x.back();
   if (all.back() != width * 3)
-    throw NotUnderstood("'" + std::string(in.path()) + "' does not make three vectors of a token");
+    throw UnsupportedStructure("'" + std::string(in.path()) +
+                               "' does not make three vectors of a token");
   const auto parts = p.split(all, {width, width, width});
   const auto convolved =
       causal_convolution(model, m, conv, p.binary("aten::mul", parts[0], parts[2]), false);
@@ -185,7 +188,8 @@ Value causal_convolution(Model& model, const Module& m, const Module& conv, cons
   // [channels, 1, width]; GGUF leaves the 1 out.
   const auto rank = weight ? weight.shape().rank() : 0;
   if (rank != 2 && !(rank == 3 && weight.shape()[1] == 1))
-    throw NotUnderstood("'" + std::string(conv.path()) + "' is not a convolution of each channel");
+    throw UnsupportedStructure("'" + std::string(conv.path()) +
+                               "' is not a convolution of each channel");
   const auto channels = weight.shape()[0], width = weight.shape()[rank - 1];
   expect_if_checked(model,
                     {"conv_kernel", "mamba_d_conv", "linear_conv_kernel_dim", "conv_L_cache"},
@@ -206,12 +210,12 @@ Value causal_convolution(Model& model, const Module& m, const Module& conv, cons
 bool is_mixer(const Module& m) { return first_tensor(m, kDecay) || is_short_convolution(m); }
 
 Value mix_tokens(Model& model, const Module& m, const Value& x) {
-  const Program::Calling calling(model.program, m, "Mixer");
+  const Program::ModuleCallScope calling(model.program, m, "Mixer");
   if (is_delta_rule(m)) return write_delta_rule(model, m, x);
   if (is_short_convolution(m)) return short_convolution(model, m, x);
   if (find_child(m, "x_proj")) return mamba(model, m, x);
   if (find_child(m, "in_proj")) return mamba2(model, m, x);
-  throw NotUnderstood("'" + std::string(m.path()) + "' is not a known state-space layer");
+  throw UnsupportedStructure("'" + std::string(m.path()) + "' is not a known state-space layer");
 }
 
 }  // namespace blueprint

@@ -103,11 +103,11 @@ class Search {
     queue_.push_back({std::move(part), depth});
   }
 
-  struct Waiting {
+  struct QueueEntry {
     Part part;
     size_t depth;
   };
-  std::deque<Waiting> queue_;
+  std::deque<QueueEntry> queue_;
   std::vector<Part> parts_;
   std::unordered_set<const Value*> seen_;
 };

@@ -35,7 +35,7 @@ void ModulePusher::push(const Value& root) {
   }
 }
 
-void ModulePusher::push_module(const Waiting& one) {
+void ModulePusher::push_module(const PendingModule& one) {
   const auto& attributes = *attributes_of(*one.module);
   const auto path = one.parent_path ? path_of(*one.parent_path, one.name) : std::string();
   count_attributes(attributes);

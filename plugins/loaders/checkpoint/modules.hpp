@@ -22,14 +22,14 @@ class ModulePusher {
   const std::vector<std::string>& left_out() const { return left_out_; }
 
  private:
-  struct Waiting {
+  struct PendingModule {
     const Value* module;
     tmeter_id parent;
     std::shared_ptr<const std::string> parent_path;  // null: the root
     std::string_view name;
   };
   using Ids = std::unordered_map<const Value*, tmeter_id>;
-  void push_module(const Waiting& one);
+  void push_module(const PendingModule& one);
   void queue_children(const Value& children, const std::string& path, tmeter_id parent);
   void count_attributes(const Value& attributes);
   void push_tensors(const Value* dict, const std::string& path, tmeter_id owner, int32_t kind);
@@ -43,7 +43,7 @@ class ModulePusher {
   tmeter::GraphBuilder& graph_;
   Tensors& tensors_;
   Describer& describer_;
-  std::vector<Waiting> waiting_;  // depth first, as in named_modules()
+  std::vector<PendingModule> waiting_;  // depth first, as in named_modules()
   std::unordered_set<const Value*> seen_;
   HiddenWeights weights_;
   std::vector<std::string> left_out_;

@@ -77,7 +77,7 @@ class Load {
     loading::WeightTree tree(graph_);
     loading::TensorKinds kinds(loading::model_types_beside(source_));
     const auto shown = push_state_dict(dict, !key_.empty(), tensors, describer, kinds, tree);
-    report_doubt(kinds);
+    warn_of_uncertain_kinds(kinds);
     report_left_out(shown.left_out);
     if (!shown.names.empty()) return;
     if (key_.empty()) throw BadFile("its tensors have no parts");
@@ -101,7 +101,7 @@ class Load {
                       [&] { format = read_shard(shard, kinds, tree); });
     }
     set_properties(format + ", " + std::to_string(index->shards().size()) + " files");
-    report_doubt(kinds);
+    warn_of_uncertain_kinds(kinds);
   }
 
   std::string read_shard(const loading::Shard& shard, loading::TensorKinds& kinds,
@@ -123,8 +123,8 @@ class Load {
     graph_.property("content", "weights");
   }
 
-  void report_doubt(const loading::TensorKinds& kinds) {
-    if (const auto doubt = kinds.doubt(); !doubt.empty()) call_.warn(doubt);
+  void warn_of_uncertain_kinds(const loading::TensorKinds& kinds) {
+    if (const auto uncertain = kinds.uncertain_kinds(); !uncertain.empty()) call_.warn(uncertain);
   }
 
   void report_choice(const Choice& choice) {

@@ -167,29 +167,30 @@ bool TensorKinds::is_buffer(const tmeter_tensor_desc& tensor) {
   if (verdict == Verdict::kBuffer || verdict == Verdict::kParameter)
     return verdict == Verdict::kBuffer;
   const bool as_buffer = verdict == Verdict::kPerhapsBuffer;
-  auto& doubt = as_buffer ? as_buffers_ : as_parameters_;
-  if (doubt.tensors++ == 0) doubt.first = std::string(tmeter::to_view(tensor.name));
+  auto& uncertain = as_buffer ? as_buffers_ : as_parameters_;
+  if (uncertain.tensors++ == 0) uncertain.first = std::string(tmeter::to_view(tensor.name));
   int64_t elements = 1;
   for (uint64_t i = 0; i < tensor.rank; ++i)
     if (__builtin_mul_overflow(elements, tensor.dims[i], &elements)) elements = INT64_MAX;
-  if (__builtin_add_overflow(doubt.elements, elements, &doubt.elements)) doubt.elements = INT64_MAX;
+  if (__builtin_add_overflow(uncertain.elements, elements, &uncertain.elements))
+    uncertain.elements = INT64_MAX;
   return as_buffer;
 }
 
-std::string TensorKinds::sentence(const Doubt& doubt, bool as_buffers) {
-  const bool one = doubt.tensors == 1;
-  return std::to_string(doubt.tensors) + (one ? " tensor, " : " tensors, such as ") +
-         in_quotes(doubt.first) + (one ? ", is counted as a " : ", are counted as ") +
+std::string TensorKinds::sentence(const UncertainTensors& uncertain, bool as_buffers) {
+  const bool one = uncertain.tensors == 1;
+  return std::to_string(uncertain.tensors) + (one ? " tensor, " : " tensors, such as ") +
+         in_quotes(uncertain.first) + (one ? ", is counted as a " : ", are counted as ") +
          (as_buffers ? "buffer" : "parameter") + (one ? "" : "s") + "; as " + (one ? "a " : "") +
          (as_buffers ? "parameter" : "buffer") + (one ? "" : "s") + ", the model would have " +
-         std::to_string(doubt.elements) + (as_buffers ? " more" : " fewer") + " parameters";
+         std::to_string(uncertain.elements) + (as_buffers ? " more" : " fewer") + " parameters";
 }
 
-std::string TensorKinds::doubt() const {
+std::string TensorKinds::uncertain_kinds() const {
   std::string out;
-  for (const auto* doubt : {&as_parameters_, &as_buffers_})
-    if (doubt->tensors > 0)
-      out += (out.empty() ? "" : "; ") + sentence(*doubt, doubt == &as_buffers_);
+  for (const auto* uncertain : {&as_parameters_, &as_buffers_})
+    if (uncertain->tensors > 0)
+      out += (out.empty() ? "" : "; ") + sentence(*uncertain, uncertain == &as_buffers_);
   if (out.empty()) return out;
   return "the file does not distinguish parameters from buffers, nor does a known model_type in "
          "config.json: " +

@@ -20,15 +20,15 @@ class TensorKinds {
   /// Called for every name of the model before the first is_buffer().
   void note(std::string_view name);
 
-  /// For a doubtful tensor, the kind in most models.
+  /// For a tensor of uncertain kind, the kind in most models.
   bool is_buffer(const tmeter_tensor_desc& tensor);
 
-  /// One line about the tensors in doubt, for a warning; empty without any.
-  std::string doubt() const;
+  /// One line about the tensors of uncertain kind, for a warning; empty without any.
+  std::string uncertain_kinds() const;
 
  private:
   enum class Verdict { kParameter, kBuffer, kPerhapsParameter, kPerhapsBuffer };
-  struct Doubt {
+  struct UncertainTensors {
     size_t tensors = 0;
     int64_t elements = 0;
     std::string first;
@@ -36,14 +36,14 @@ class TensorKinds {
 
   Verdict verdict_of(const tmeter_tensor_desc& tensor) const;
   Verdict verdict_of_norm(std::string_view module) const;
-  static std::string sentence(const Doubt& doubt, bool as_buffers);
+  static std::string sentence(const UncertainTensors& uncertain, bool as_buffers);
 
   std::vector<Verdict> verdicts_;  // by row of buffers.inc
   Verdict frozen_;                 // for norms without a count of batches
   // Modules with running statistics, and whether they count batches.
   std::map<std::string, bool, std::less<>> norms_;
   size_t counting_ = 0;
-  Doubt as_parameters_, as_buffers_;
+  UncertainTensors as_parameters_, as_buffers_;
 };
 
 }  // namespace loading

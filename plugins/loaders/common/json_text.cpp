@@ -40,7 +40,7 @@ uint64_t bit_of(std::string_view key) {
 
 /// Compares each key with its predecessors, if the bits say that one may be equal.
 template <size_t N>
-class FewKeys {
+class SmallKeySet {
  public:
   /// False for a duplicate key.
   bool add(std::string_view key) {
@@ -94,7 +94,7 @@ void check_object(json::object object) {
   const auto keys = object.size();
   const bool has_few = keys > 1 && keys <= kMaxComparedKeys;
   if (keys > kMaxComparedKeys) check_many(object);
-  FewKeys<kMaxComparedKeys> few;
+  SmallKeySet<kMaxComparedKeys> few;
   auto field = object.begin();
   const bool is_good = within([&] { return in_quotes(field.key()); },
                               [&] {

@@ -110,7 +110,7 @@ void require_shards(const ShardIndex& index, const tmeter::Source& index_file) {
     try {
       const auto bytes = index_file.companion(file).bytes();
       if (bytes.empty()) return ShardState::kMissing;
-      return is_lfs_pointer(bytes) ? ShardState::kLfsPointer : ShardState::kThere;
+      return is_lfs_pointer(bytes) ? ShardState::kLfsPointer : ShardState::kPresent;
     } catch (const tmeter::Reported&) {
       return ShardState::kMissing;
     }

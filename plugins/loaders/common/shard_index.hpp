@@ -41,7 +41,7 @@ std::string part_of_shards(std::string_view path);
 /// Git LFS leaves a few hundred bytes in place of a file that it has not fetched.
 bool is_lfs_pointer(std::string_view bytes);
 
-enum class ShardState { kThere, kMissing, kLfsPointer };
+enum class ShardState { kPresent, kMissing, kLfsPointer };
 
 /// Throws BadFile that names all missing shards, or all Git LFS pointers, or a shard that is not in
 /// the folder of the index. `state_of` gets only names of files in this folder.

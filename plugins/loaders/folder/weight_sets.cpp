@@ -101,7 +101,7 @@ void check_index(const Files& files, const std::string& index_name, Names& also)
     if (!file || file->size == 0) return loading::ShardState::kMissing;
     files.open(file->name);  // refuses a link out of the folder
     return files.is_lfs_pointer(*file) ? loading::ShardState::kLfsPointer
-                                       : loading::ShardState::kThere;
+                                       : loading::ShardState::kPresent;
   });
   for (const auto& shard : index->shards()) std::erase(also, folder + std::string(shard.file));
 }

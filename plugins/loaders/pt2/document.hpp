@@ -18,7 +18,7 @@ class ChunkedArray {
   explicit ChunkedArray(const Extent& extent) : extent_(&extent) {}
 
   /// Whether elements live as long as the document. Otherwise they die with their piece.
-  bool is_lasting() const { return extent_ == nullptr; }
+  bool has_document_lifetime() const { return extent_ == nullptr; }
   size_t pieces() const { return extent_ ? extent_->ends.size() : 1; }
 
   /// Calls `use` with each piece in order. Throws BadFile for malformed JSON and repeated keys.

@@ -142,14 +142,14 @@ namespace {
 using Args = std::span<const Fraction>;
 using Ref = Expr::Ref;
 
-struct Common {
+struct CommonDenominator {
   std::vector<Ref> nums;
   Ref den;
 };
 
 /// The same values over a common denominator.
-Common common_denominator(ExprMaker& m, Args a) {
-  Common c{{}, a[0].den};
+CommonDenominator common_denominator(ExprMaker& m, Args a) {
+  CommonDenominator c{{}, a[0].den};
   for (const Fraction f : a) c.nums.push_back(f.num);
   if (std::ranges::all_of(a, [&](Fraction f) { return f.den == c.den; })) return c;
   // Each is multiplied by the denominators before and after it.

@@ -57,7 +57,7 @@ class GraphReader {
   void note_loop(const NodeView&, const Ids& carried, const Ids& others, tmeter_id condition,
                  const Ids& results, size_t begin, size_t body);
   void note_region(const std::string& region, const NodeView&, std::string_view op);
-  void cannot_be_run(std::string_view op, const NodeView&);
+  void note_unsupported_control_flow(std::string_view op, const NodeView&);
   std::string place_of(tmeter_id value) const;
   void note_places(size_t node);
 

@@ -277,7 +277,7 @@ std::string GraphReader::place_of(tmeter_id value) const {
   return it == places_.end() ? std::string() : it->second;
 }
 
-void GraphReader::cannot_be_run(std::string_view op, const NodeView& node) {
+void GraphReader::note_unsupported_control_flow(std::string_view op, const NodeView& node) {
   building_.graph.property(
       "control-flow", std::string(op) + at_line(node.trace) +
                           " carries values that tmeter does not follow from one round to the next");
@@ -291,7 +291,7 @@ void GraphReader::note_region(const std::string& region, const NodeView& node,
 
 void GraphReader::note_branch(const NodeView& node, tmeter_id condition, bool taken, size_t begin) {
   const auto on = place_of(condition);
-  if (on.empty()) return cannot_be_run("torch.cond", node);
+  if (on.empty()) return note_unsupported_control_flow("torch.cond", node);
   note_region("cond " + std::to_string(begin) + " " + (taken ? "1 " : "0 ") + on, node,
               "torch.cond");
 }
@@ -316,7 +316,7 @@ void GraphReader::note_loop(const NodeView& node, const Ids& carried, const Ids&
     supported = supported && made_in_body(id);
     results_text += " " + place_of(id);
   }
-  if (!supported) return cannot_be_run("torch.while_loop", node);
+  if (!supported) return note_unsupported_control_flow("torch.while_loop", node);
   note_region("while " + std::to_string(begin) + " " + std::to_string(body) + " " +
                   std::to_string(emitted_) + " " + place_of(condition) + " :" + carried_text +
                   " :" + results_text,

@@ -260,7 +260,7 @@ class Splitter {
       std::string_view skipped;
       return name(skipped);
     }
-    if (c == '{' && leads_further(path)) return table(path);
+    if (c == '{' && leads_to_requested_path(path)) return table(path);
     if (c == '{' || c == '[') return extent(path);
     at_ = std::min(text_.find_first_of(",}", at_), text_.size());
     return true;
@@ -281,7 +281,7 @@ class Splitter {
     return true;
   }
 
-  bool leads_further(const std::string& path) const {
+  bool leads_to_requested_path(const std::string& path) const {
     return std::ranges::any_of(options_.paths, [&](std::string_view p) {
       return p.size() > path.size() && p.starts_with(path) && p[path.size()] == '.';
     });

@@ -47,9 +47,9 @@ void set_properties(tmeter::GraphBuilder& graph, json::object program, const Mod
 }
 
 /// Compares the names of one list of the graph with those of the signature.
-class Agreement {
+class NameListCheck {
  public:
-  Agreement(const char* list, const std::vector<std::string_view>& expected)
+  NameListCheck(const char* list, const std::vector<std::string_view>& expected)
       : list_(list), expected_(expected) {}
 
   void take(std::string_view name) {
@@ -163,23 +163,23 @@ struct Load {
   /// The inputs of the graph must match the signature.
   void check_inputs(std::optional<json::element> found, const Signature& signature) const {
     if (!found) return;
-    Agreement agreement("inputs", signature.input_names);
+    NameListCheck names_check("inputs", signature.input_names);
     array_at(kInputs, *found).each([&](json::element piece) {
-      for (const json::element input : as_array(piece)) agreement.take(name_in(input));
+      for (const json::element input : as_array(piece)) names_check.take(name_in(input));
     });
-    agreement.finish();
+    names_check.finish();
   }
   /// The same for outputs, which must also be defined.
   void check_outputs(std::optional<json::element> found, const Signature& signature,
                      const Scope& scope) const {
     if (!found) return;
-    Agreement agreement("outputs", signature.output_names);
+    NameListCheck names_check("outputs", signature.output_names);
     for (const json::element output : as_array(*found)) {
       const auto name = name_in(output);
-      agreement.take(name);
+      names_check.take(name);
       if (as_tagged(output).kind == "as_tensor") scope.use(name);
     }
-    agreement.finish();
+    names_check.finish();
   }
 
   Scope make_scope(json::object outer) {

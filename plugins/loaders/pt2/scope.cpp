@@ -19,7 +19,7 @@ Scope::Scope(Building& building, json::object graph, const ChunkedArray& tensors
          [&] {
            tensors.each([&](json::element piece) {
              building_.notes.check_cancelled();
-             add_tensors(as_object(piece), tensors.is_lasting(), tensors.pieces());
+             add_tensors(as_object(piece), tensors.has_document_lifetime(), tensors.pieces());
            });
          });
   read_tables(graph);

@@ -139,8 +139,8 @@ void read_inputs(const ChunkedArray& inputs, TextStore& texts, Signature& out) {
   size_t number = 0;
   inputs.each([&](json::element piece) {
     auto items = as_array(piece);
-    const bool keep_texts = !inputs.is_lasting() && are_tensors(items);
-    if (!inputs.is_lasting() && !keep_texts) items = copy_of(items, out);
+    const bool keep_texts = !inputs.has_document_lifetime() && are_tensors(items);
+    if (!inputs.has_document_lifetime() && !keep_texts) items = copy_of(items, out);
     if (number == 0) {
       out.tensors.reserve(items.size() * inputs.pieces());
       out.input_names.reserve(items.size() * inputs.pieces());

@@ -146,7 +146,7 @@ void push_weights(const std::vector<packed::Stored>& stored, const packed::Metad
     without_type += d.dtype == TMETER_DTYPE_UNDEFINED;
   }
   for (const auto& note : recognised.notes) call.warn(note);
-  if (const auto doubt = kinds.doubt(); !doubt.empty()) call.warn(doubt);
+  if (const auto uncertain = kinds.uncertain_kinds(); !uncertain.empty()) call.warn(uncertain);
   if (without_type > 0)
     call.warn(std::to_string(without_type) +
               " tensors have element types that torch does not have (F4 or F6 of odd size): "

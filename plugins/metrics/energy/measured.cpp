@@ -79,7 +79,7 @@ class Measured final : public tmeter::Observer {
   void begin(const Graph& graph, ObserverCall& call) override;
   void event(const tmeter_event& e, ObserverCall& call) override;
   bool enough(ObserverCall&) override {
-    return !meter_ || !lost_.empty() ||
+    return !meter_ || !unreadable_counter_.empty() ||
            (meter_->runs() >= kMinRuns && meter_->resolution() <= kTargetResolution);
   }
   void end(const Graph& graph, ObserverCall& call) override;
@@ -106,7 +106,7 @@ class Measured final : public tmeter::Observer {
   std::optional<Meter> meter_;
   std::optional<double> idle_, at_begin_, first_;
   double first_time_ = 0, op_activity_ = 0;
-  std::string lost_;  // a counter that became unreadable
+  std::string unreadable_counter_;  // a counter that became unreadable
   std::optional<double> hottest_, throttled_at_first_;
   std::set<std::string> gpu_throttled_;
 };
@@ -135,7 +135,7 @@ std::optional<double> Measured::joules() {
   for (const auto& counter : counters_) {
     const auto value = counter->joules();
     if (!value) {
-      lost_ = counter->name();
+      unreadable_counter_ = counter->name();
       return std::nullopt;
     }
     sum += *value;
@@ -174,7 +174,7 @@ void Measured::look() {
   const auto state = nvml_->state(*gpu_);
   hotter(state.temperature);
   gpu_throttled_.insert(state.throttled.begin(), state.throttled.end());
-  if (lost_.empty()) joules();
+  if (unreadable_counter_.empty()) joules();
 }
 
 void Measured::run_begins(const tmeter_event&) {
@@ -193,7 +193,7 @@ void Measured::run_ends(const tmeter_event& e) {
 }
 
 void Measured::event(const tmeter_event& e, ObserverCall&) {
-  if (!meter_ || !lost_.empty()) return;
+  if (!meter_ || !unreadable_counter_.empty()) return;
   if (e.run != TMETER_RUN_WHOLE && e.run != TMETER_RUN_OPERATORS) return;
   if (e.kind == TMETER_EVENT_RUN_END) return run_ends(e);
   if (e.kind == TMETER_EVENT_RUN_BEGIN) return run_begins(e);
@@ -222,7 +222,8 @@ std::string Measured::words() const {
 }
 
 std::string Measured::missing_reason() const {
-  if (!lost_.empty()) return "the counter " + lost_ + " became unreadable";
+  if (!unreadable_counter_.empty())
+    return "the counter " + unreadable_counter_ + " became unreadable";
   if (meter_ && meter_->runs() == 0) return "no whole run was completed";
   if (meter_) return "the energy counters did not change during the runs";
   std::string text = "no energy counters";
@@ -290,7 +291,7 @@ void Measured::emit_state(const ObserverCall& call) const {
 
 void Measured::end(const Graph&, ObserverCall& call) {
   look();  // runs may have been shorter than a sample's interval
-  if (meter_ && lost_.empty() && meter_->joules()) {
+  if (meter_ && unreadable_counter_.empty() && meter_->joules()) {
     emit_energy(call);
   } else {
     const auto why = missing_reason();

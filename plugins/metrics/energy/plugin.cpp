@@ -81,8 +81,8 @@ std::string left_out(const energy::Scope& scope) {
 }
 
 /// The suffix of the model's and the profile's name.
-std::string particulars(const Column& column, const energy::Scope& scope,
-                        const energy::ThermalEffects& heat, const Grid& grid) {
+std::string provenance_suffix(const Column& column, const energy::Scope& scope,
+                              const energy::ThermalEffects& heat, const Grid& grid) {
   if (column.spec.id == "energy") return left_out(scope) + "; " + heat.words;
   if (column.spec.id == "energy_static" || column.spec.id == "energy_time")
     return "; " + heat.words;
@@ -100,9 +100,10 @@ void Energy::describe_provenance(const Column& column, const std::string& profil
         column.spec.id, TMETER_PROVENANCE_ESTIMATED,
         "linear energy model on the published tables " + energy::published_tables());
   } else {
-    call.set_provenance(column.spec.id, TMETER_PROVENANCE_ESTIMATED,
-                        "linear energy model on hardware profile " + profile +
-                            particulars(column, estimator_.scope(), estimator_.heat(), grid_));
+    call.set_provenance(
+        column.spec.id, TMETER_PROVENANCE_ESTIMATED,
+        "linear energy model on hardware profile " + profile +
+            provenance_suffix(column, estimator_.scope(), estimator_.heat(), grid_));
   }
 }
 

@@ -143,7 +143,7 @@ class Latency final : public tmeter::Observer {
   void end(const Graph& graph, ObserverCall& call) override {
     emit_whole(graph, call);
     emit_operators(call);
-    report_doubts(call);
+    report_unreliable_times(call);
     const auto provenance = about(call);
     for (const auto& m : kMetrics) call.set_provenance(m.id, provenance.first, provenance.second);
   }
@@ -199,9 +199,9 @@ class Latency final : public tmeter::Observer {
   }
 
   /// A measurement that cannot be trusted is reported as a warning, with the reasons.
-  void report_doubts(ObserverCall& call) const {
+  void report_unreliable_times(ObserverCall& call) const {
     if (runs().empty()) return;
-    latency::Circumstances c{.runs = runs().count(),
+    latency::RunConditions c{.runs = runs().count(),
                              .p5 = runs().quantile(0.05),
                              .p95 = runs().quantile(0.95),
                              .median = runs().median(),
@@ -209,7 +209,7 @@ class Latency final : public tmeter::Observer {
     for (const auto& o : operators_) c.operators += o.median();
     c.threads = std::strtod(std::string(call.fact("threads")).c_str(), nullptr);
     if (call.fact("device") == "cpu") c.others = others_.busy().value_or(0);
-    const auto reasons = latency::doubts(c);
+    const auto reasons = latency::distrust_reasons(c);
     if (reasons.empty()) return;
     tmeter::Finding finding;
     finding.severity = TMETER_SEVERITY_WARNING;

@@ -48,7 +48,7 @@ constexpr size_t kMinTrustedRuns = 10;
 constexpr double kMaxSpread = 1.3;           // p95 / p5
 constexpr double kMaxOperatorRatio = 1.5;    // operators / run, or the other way round
 constexpr double kTooShortToCompare = 1e-3;  // s; the events of an operator take a part of it
-constexpr double kSpare = 0.25;              // processors: the load of an idle machine
+constexpr double kIdleLoad = 0.25;           // processors: the load of an idle machine
 constexpr double kMinObservedSeconds = 0.3;  // the machine counts in ticks of 10 ms
 
 std::string number(double value) {
@@ -78,14 +78,14 @@ double busy_seconds(double& processors) {
 
 }  // namespace
 
-std::vector<std::string> doubts(const Circumstances& c) {
+std::vector<std::string> distrust_reasons(const RunConditions& c) {
   std::vector<std::string> out;
   if (c.runs < kMinTrustedRuns)
     out.push_back(c.runs == 1 ? "only one run was measured"
                               : "only " + std::to_string(c.runs) + " runs were measured");
   if (c.p5 > 0 && c.p95 > kMaxSpread * c.p5)
     out.push_back("the times vary: p95 is " + number(c.p95 / c.p5) + " times p5");
-  if (c.others > kSpare && c.others + c.threads > c.processors + kSpare)
+  if (c.others > kIdleLoad && c.others + c.threads > c.processors + kIdleLoad)
     out.push_back("other processes kept " + number(c.others) + " of " + number(c.processors) +
                   " processors busy");
   const bool compares = c.operators > 0 && c.median > kTooShortToCompare;

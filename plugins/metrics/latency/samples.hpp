@@ -41,7 +41,7 @@ class Samples {
 // Whether measured times can be trusted: the circumstances of the runs, and the reasons against
 // them.
 
-struct Circumstances {
+struct RunConditions {
   size_t runs = 0;
   double p5 = 0, p95 = 0;  // s, of the runs
   double median = 0;       // s
@@ -52,7 +52,7 @@ struct Circumstances {
 };
 
 /// "only 4 runs were measured", "other processes kept 3.1 of 2 processors busy"; empty: trusted.
-std::vector<std::string> doubts(const Circumstances& c);
+std::vector<std::string> distrust_reasons(const RunConditions& c);
 
 /// The number of processors that other processes keep busy, between its construction and a later
 /// moment.

@@ -134,9 +134,10 @@ class Calls {
 
 class Tracker {
  public:
-  Tracker(const Graph& graph, const Made& made, const SharedWith& shared, Until until)
+  Tracker(const Graph& graph, const AllocatedBytes& made, const AliasedArgument& shared,
+          ArgumentLifetime until)
       : graph_(graph), made_(made), shared_(shared) {
-    if (until == Until::kCallsReturn) calls_.emplace(graph);
+    if (until == ArgumentLifetime::kCallsReturn) calls_.emplace(graph);
   }
   Lifetimes run() {
     const size_t n = graph_.nodes().size();
@@ -286,8 +287,8 @@ class Tracker {
   }
 
   const Graph& graph_;
-  const Made& made_;
-  const SharedWith& shared_;
+  const AllocatedBytes& made_;
+  const AliasedArgument& shared_;
   std::optional<Calls> calls_;  // empty if callers do not hold arguments
   Lifetimes out_;
   uint32_t end_ = 0;
@@ -297,7 +298,8 @@ class Tracker {
 
 }  // namespace
 
-Lifetimes lifetimes(const Graph& graph, const Made& made, const SharedWith& shared, Until until) {
+Lifetimes lifetimes(const Graph& graph, const AllocatedBytes& made, const AliasedArgument& shared,
+                    ArgumentLifetime until) {
   return Tracker(graph, made, shared, until).run();
 }
 

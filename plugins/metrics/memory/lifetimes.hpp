@@ -5,9 +5,9 @@
 // holds them, and so do the results of the model. Parameters, buffers and constants are not
 // activations. A tensor is freed after its last use, but not before the modules it was passed into
 // have returned: the caller of a module holds its arguments until then (CPython keeps them on its
-// stack). tmeter's own executor has no such callers (Until::kLastUse). Variables that a forward
-// keeps longer than needed, and memory that kernels allocate (workspaces, packed weights), are not
-// visible: the value is a lower bound for an eager run, within the tolerance of
+// stack). tmeter's own executor has no such callers (ArgumentLifetime::kLastUse). Variables that a
+// forward keeps longer than needed, and memory that kernels allocate (workspaces, packed weights),
+// are not visible: the value is a lower bound for an eager run, within the tolerance of
 // tests/models/test_peak.py.
 #pragma once
 #include <cstdint>
@@ -32,21 +32,22 @@ struct Lifetimes {
 };
 
 /// Bytes that a node allocates; empty if unknown.
-using Made = std::function<std::optional<tmeter::Count>(const tmeter::Node&)>;
+using AllocatedBytes = std::function<std::optional<tmeter::Count>(const tmeter::Node&)>;
 
 /// The argument whose memory a result shares; empty if it has its own, or this is unknown.
-using SharedWith = std::function<std::optional<size_t>(const tmeter::Node&, size_t result)>;
+using AliasedArgument = std::function<std::optional<size_t>(const tmeter::Node&, size_t result)>;
 
 /// The time at which an argument is freed.
-enum class Until {
+enum class ArgumentLifetime {
   kCallsReturn,  // when the modules that it was passed into have returned, as in an eager run
   kLastUse       // after its last use, as in tmeter's executor
 };
 
 /// If a node's plugin gives other bytes than those of its results, they are divided among the
 /// results in proportion to their sizes.
-Lifetimes lifetimes(const tmeter::Graph& graph, const Made& made, const SharedWith& shared,
-                    Until until = Until::kCallsReturn);
+Lifetimes lifetimes(const tmeter::Graph& graph, const AllocatedBytes& made,
+                    const AliasedArgument& shared,
+                    ArgumentLifetime until = ArgumentLifetime::kCallsReturn);
 
 /// The first node at which most bytes are alive. `alive` must not be empty.
 size_t peak_of(const Lifetimes& l);

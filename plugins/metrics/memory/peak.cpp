@@ -139,7 +139,7 @@ void predict_peak(const Graph& graph, tmeter::Call& call) {
   const Layouts layouts(graph);
   const AllocatedInRun made(layouts, call);
   const auto shared = [&](const Node& n, size_t result) { return shared_by(n, result, call); };
-  const auto l = lifetimes(graph, made, shared, Until::kLastUse);
+  const auto l = lifetimes(graph, made, shared, ArgumentLifetime::kLastUse);
   const Kernels kernels{threads, call.option_int("channel-block"), &layouts};
   for (const auto& node : graph.nodes()) {
     const size_t i = node.index();

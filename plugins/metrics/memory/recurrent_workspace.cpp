@@ -12,12 +12,12 @@ using tmeter::Node;
 using tmeter::Value;
 
 /// Memory in use, and its maximum so far.
-class Level {
+class PeakTracker {
  public:
-  void take(Count bytes) { now_ += bytes, most_ = std::max(most_, now_); }
-  void give(Count bytes) { now_ = now_ - bytes; }
-  void take_and_give(Count bytes) { take(bytes), give(bytes); }
-  Count most() const { return most_; }
+  void allocate(Count bytes) { now_ += bytes, most_ = std::max(most_, now_); }
+  void free(Count bytes) { now_ = now_ - bytes; }
+  void allocate_and_free(Count bytes) { allocate(bytes), free(bytes); }
+  Count peak() const { return most_; }
 
  private:
   Count now_ = 0, most_ = 0;
@@ -60,14 +60,14 @@ Count results_bytes(const Node& node) {
   return sum;
 }
 
-Count beyond_results(const Level& level, const Node& node) {
+Count peak_beyond_results(const PeakTracker& tracker, const Node& node) {
   const auto results = results_bytes(node);
-  return level.most() > results ? level.most() - results : Count(0);
+  return tracker.peak() > results ? tracker.peak() - results : Count(0);
 }
 
 /// A leading dimension as oneDNN chooses it: whole cache lines, and not a multiple of 256
 /// (get_good_ld, src/cpu/rnn/rnn_utils.cpp).
-Count good_row(Count n) {
+Count good_leading_dim(Count n) {
   const auto row = rounded_up(n, 16);
   return row.value() % 256 == 0 ? row + Count(16) : row;
 }
@@ -80,67 +80,67 @@ Count lstm_scratchpad(const Stack& s, Count features) {
   const auto pages = [](Count numbers) { return rounded_up(numbers * Count(kFloat), 4096); };
   const Count rows = Count(2) * (s.steps + Count(1)) * s.batch;
   const Count gate_rows = s.batch == Count(1) ? s.steps : s.batch;
-  return pages(rows * good_row(std::max(features, s.hidden))) + pages(rows * s.hidden) +
-         pages(gate_rows * good_row(Count(4) * s.hidden)) + pages(s.batch * good_row(s.hidden)) +
-         Count(4096);
+  return pages(rows * good_leading_dim(std::max(features, s.hidden))) + pages(rows * s.hidden) +
+         pages(gate_rows * good_leading_dim(Count(4) * s.hidden)) +
+         pages(s.batch * good_leading_dim(s.hidden)) + Count(4096);
 }
 
 /// mkldnn_rnn_layer (aten/src/ATen/native/mkldnn/RNN.cpp): per layer and direction output, hidden
 /// and cell state stay; the sum of the biases, both weights packed, and the scratchpad go. Filters
 /// are packed in blocks of twice the vector (ldgOi32o with AVX-512).
-void lstm_direction(const Stack& s, Count features, int64_t block, Level& level) {
+void lstm_direction(const Stack& s, Count features, int64_t block, PeakTracker& tracker) {
   const Count packed = rounded_up(s.hidden, 2 * block);
-  level.take(s.output());
-  level.take(Count(2) * s.states());
+  tracker.allocate(s.output());
+  tracker.allocate(Count(2) * s.states());
   const Count bias = Count(4) * s.hidden;
   const Count weights = Count(4) * packed * (features + s.hidden);
-  level.take_and_give((bias + weights) * Count(kFloat) + lstm_scratchpad(s, features));
+  tracker.allocate_and_free((bias + weights) * Count(kFloat) + lstm_scratchpad(s, features));
 }
 
 /// With two directions, each keeps its output until that of the next layer exists.
-void lstm_layer(const Stack& s, bool first, Count features, int64_t block, Level& level) {
+void lstm_layer(const Stack& s, bool first, Count features, int64_t block, PeakTracker& tracker) {
   for (int64_t d = 0; d < s.directions; ++d) {
-    lstm_direction(s, features, block, level);
-    if (s.directions == 2 && !first) level.give(s.output());
+    lstm_direction(s, features, block, tracker);
+    if (s.directions == 2 && !first) tracker.free(s.output());
   }
-  if (s.directions == 2) level.take(Count(2) * s.output());  // both in one
+  if (s.directions == 2) tracker.allocate(Count(2) * s.output());  // both in one
 }
 
 /// FullLayer and FullBidirectionalLayer (aten/src/ATen/native/RNN.cpp): the gates' part of the
 /// input for all steps at once, the output of each step, and all of them stacked; the last step's
 /// stays, as the state. Steps and gates of one direction are there until those of the other have
 /// begun, or ended.
-void stepwise_layer(const Stack& s, int64_t gates, Level& level) {
+void stepwise_layer(const Stack& s, int64_t gates, PeakTracker& tracker) {
   const Count of_input = Count(gates) * s.output(), steps = s.output(), stacked = s.output();
-  level.take(of_input);
-  level.take(steps + stacked);
+  tracker.allocate(of_input);
+  tracker.allocate(steps + stacked);
   if (s.directions == 1) {
-    level.give(of_input + steps);
+    tracker.free(of_input + steps);
   } else {
-    level.take(of_input);
-    level.give(of_input);
-    level.take(steps + stacked);
-    level.take(Count(2) * stacked);  // both in one
-    level.give(of_input + Count(2) * (steps + stacked));
+    tracker.allocate(of_input);
+    tracker.free(of_input);
+    tracker.allocate(steps + stacked);
+    tracker.allocate(Count(2) * stacked);  // both in one
+    tracker.free(of_input + Count(2) * (steps + stacked));
   }
-  level.take(Count(s.directions) * s.states());
+  tracker.allocate(Count(s.directions) * s.states());
 }
 
 template <class Layer>
-void layers(const Stack& s, Level& level, const Layer& layer) {
+void layers(const Stack& s, PeakTracker& tracker, const Layer& layer) {
   for (int64_t i = 0; i < s.layers; ++i) {
     layer(i == 0, i == 0 ? s.features : Count(s.directions) * s.hidden);
-    if (i > 0) level.give(Count(s.directions) * s.output());  // the output of the layer before
+    if (i > 0) tracker.free(Count(s.directions) * s.output());  // the output of the layer before
   }
 }
 
 Count stepwise(const Node& node, int64_t gates) {
   const auto s = Stack::of(node);
   if (!s) return 0;
-  Level level;
-  layers(*s, level, [&](bool, Count) { stepwise_layer(*s, gates, level); });
-  level.take(Count(s->layers * s->directions) * s->states());
-  return beyond_results(level, node);
+  PeakTracker tracker;
+  layers(*s, tracker, [&](bool, Count) { stepwise_layer(*s, gates, tracker); });
+  tracker.allocate(Count(s->layers * s->directions) * s->states());
+  return peak_beyond_results(tracker, node);
 }
 
 }  // namespace
@@ -152,12 +152,12 @@ Count lstm_workspace(const Node& node, const Kernels& k) {
   const auto params = static_cast<int64_t>(node.arg("params").size());
   const auto each = node.arg("has_biases").as_bool(true) ? 4 : 2;
   if (params != each * s->layers * s->directions) return 0;
-  Level level;
-  if (s->copies_input) level.take(s->steps * s->batch * s->features * Count(kFloat));
-  layers(*s, level,
-         [&](bool first, Count features) { lstm_layer(*s, first, features, k.block, level); });
-  level.take(Count(2 * s->layers * s->directions) * s->states());
-  return beyond_results(level, node);
+  PeakTracker tracker;
+  if (s->copies_input) tracker.allocate(s->steps * s->batch * s->features * Count(kFloat));
+  layers(*s, tracker,
+         [&](bool first, Count features) { lstm_layer(*s, first, features, k.block, tracker); });
+  tracker.allocate(Count(2 * s->layers * s->directions) * s->states());
+  return peak_beyond_results(tracker, node);
 }
 
 Count gru_workspace(const Node& node, const Kernels&) { return stepwise(node, 3); }

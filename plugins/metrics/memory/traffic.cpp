@@ -290,7 +290,7 @@ std::vector<CachedTraffic>& traffic_cache() {
 }
 
 /// `call`: null without a host.
-Traffic work_out(const Node& node, OpClass kind, const tmeter::Call* call) {
+Traffic compute_traffic(const Node& node, OpClass kind, const tmeter::Call* call) {
   const auto op = node.op();
   const Site site{node, tmeter::base_name(op), kind, tmeter::is_in_place(op)};
   if (moves_nothing(site)) return {Count(0), Count(0), Count(0), Count(0), true};
@@ -315,24 +315,25 @@ void forget_traffic() { traffic_cache().clear(); }
 
 namespace {
 
-template <class WorkOut>
-const Traffic& cached_traffic(const Node& node, WorkOut work_out) {
+template <class Compute>
+const Traffic& cached_traffic(const Node& node, Compute compute) {
   auto& cache = traffic_cache();
   const size_t place = node.index() & (kCachedNodes - 1);
   if (cache.size() <= place) cache.resize(std::min(place * 2 + 64, kCachedNodes));
   auto& entry = cache[place];
-  if (entry.node != node.handle()) entry = {node.handle(), work_out()};
+  if (entry.node != node.handle()) entry = {node.handle(), compute()};
   return entry.traffic;
 }
 
 }  // namespace
 
 const Traffic& traffic_of(const Node& node, OpClass kind) {
-  return cached_traffic(node, [&] { return work_out(node, kind, nullptr); });
+  return cached_traffic(node, [&] { return compute_traffic(node, kind, nullptr); });
 }
 
 const Traffic& traffic_of(const Node& node, const tmeter::Call& call) {
-  return cached_traffic(node, [&] { return work_out(node, tmeter::op_class(node, call), &call); });
+  return cached_traffic(node,
+                        [&] { return compute_traffic(node, tmeter::op_class(node, call), &call); });
 }
 
 }  // namespace memory

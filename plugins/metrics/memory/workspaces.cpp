@@ -88,7 +88,7 @@ bool is_trainable(Value v) {
   constexpr int kMaxViews = 8;
   for (int steps = 0; steps < kMaxViews && !v.tensor(); ++steps) {
     const auto by = v.producer();
-    if (!by || !plugins::is_skipped(by, plugins::Through::kView)) return false;
+    if (!by || !plugins::is_skipped(by, plugins::SkippedOps::kView)) return false;
     if (tmeter::base_name(by.op()) == "detach") return false;
     v = by.arg(0);
   }

@@ -146,7 +146,7 @@ bool MomentsPass<T>::finish(double threshold, Statistics& out) {
   if (decoded_ == Decoded::kOnePass) out.leave_selected();
   if (decoded_ == Decoded::kOnePass || moments_.n == 0) return false;
   make_plan(threshold);
-  if (plan_->look_again) return true;
+  if (plan_->has_tasks) return true;
   plan_->report<T>(out);
   return false;
 }

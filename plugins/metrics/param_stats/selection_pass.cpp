@@ -133,7 +133,7 @@ bool SelectionPass<T>::finish(double, Statistics& out) {
   for (size_t i = 0; i < kBins; ++i) plan->bin_counts[i] = plan_->bin_counts[i] + bin_counts_[i];
   plan_ = std::move(plan);
   found_.clear();
-  if (plan_->look_again) return true;
+  if (plan_->has_tasks) return true;
   plan_->report<T>(out);
   return false;
 }

@@ -24,7 +24,7 @@ struct SelectionPlan {
   };
   std::unique_ptr<std::array<Bucket, Histogram16::kPatterns>> buckets =
       std::make_unique<std::array<Bucket, Histogram16::kPatterns>>();
-  bool look_again = false;  // some bucket has tasks
+  bool has_tasks = false;  // some bucket has tasks
   RankSelection selection;
   EqualBins bins;
   double near = 0;  // values up to this magnitude are near zero
@@ -35,7 +35,7 @@ struct SelectionPlan {
 
   void add_task(uint16_t bucket, BucketTask task) {
     (*buckets)[bucket].tasks |= task;
-    look_again = true;
+    has_tasks = true;
   }
   void add_ranked_tasks() {
     for (const auto& interval : selection.open()) add_task(interval.bucket, kRanked);

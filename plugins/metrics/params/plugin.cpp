@@ -28,7 +28,7 @@ constexpr std::string_view kBitsPerWeight =
 
 /// Records whether all parameters of the last counted graph have one type: then bytes_by_type is
 /// not needed.
-struct Counted {
+struct LastCounted {
   const tmeter_graph* graph = nullptr;
   bool one_type = false;
 };
@@ -46,7 +46,7 @@ tmeter::Count numbers_of(const tmeter::Tensor& tensor) {
   }
 }
 
-void count_elements(const tmeter::Graph& graph, tmeter::Call& call, Counted& counted) {
+void count_elements(const tmeter::Graph& graph, tmeter::Call& call, LastCounted& counted) {
   std::optional<std::string_view> type;
   counted = {graph.handle(), true};
   for (const auto& tensor : graph.tensors()) {
@@ -103,7 +103,7 @@ bool any_encoded(const tmeter::Graph& graph) {
 
 /// Reports types only if there are several, or an encoding; otherwise the dtype of any tensor
 /// suffices.
-void report_types(const tmeter::Graph& graph, tmeter::Call& call, const Counted& counted) {
+void report_types(const tmeter::Graph& graph, tmeter::Call& call, const LastCounted& counted) {
   if (counted.graph == graph.handle() && counted.one_type) return;
   const auto types = bytes_by_type(graph);
   const bool encoded = any_encoded(graph);
@@ -156,7 +156,7 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                      count("params", "params", 0, kParams);
                      count("params_trainable", "trainable", TMETER_METRIC_DETAIL, kTrainable);
                      count("buffers", "buffers", TMETER_METRIC_DETAIL, kBuffers);
-                     const auto counted = std::make_shared<Counted>();
+                     const auto counted = std::make_shared<LastCounted>();
                      r.configure([counted](tmeter::Call&) { *counted = {}; });
                      r.analysis("params", "", "params params_trainable buffers",
                                 [counted](const tmeter::Graph& graph, tmeter::Call& call) {

@@ -311,7 +311,7 @@ void report_faster(const std::vector<tmeter::Node>& faster, Call& call) {
   call.add(finding);
 }
 
-void work_out(const Graph& graph, Call& call) {
+void derive_metrics(const Graph& graph, Call& call) {
   if (!call.read("op_time", TMETER_AXIS_MODEL, 0).known()) return;
   if (!call.read("predicted_time", TMETER_AXIS_MODEL, 0).known()) {
     call.set_provenance(
@@ -347,5 +347,5 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                                 "op_time cpu_time macs other_flops read_bytes written_bytes",
                                 "achieved_flops achieved_bandwidth of_roofline thread_use "
                                 "instructions_per_cycle cache_hits",
-                                work_out);
+                                derive_metrics);
                    })

@@ -35,9 +35,9 @@ class Zone final : public EnergyCounter {
         range_(range) {}
 
   std::optional<double> joules() override {
-    const auto now = gone_ ? std::nullopt : read_number(file_);
+    const auto now = unreadable_ ? std::nullopt : read_number(file_);
     if (!now || !add(*now)) {
-      gone_ = true;
+      unreadable_ = true;
       return std::nullopt;
     }
     return static_cast<double>(sum_) * 1e-6;
@@ -60,7 +60,7 @@ class Zone final : public EnergyCounter {
   std::string file_;
   uint64_t last_, sum_ = 0;  // µJ
   std::optional<uint64_t> range_;
-  bool gone_ = false;
+  bool unreadable_ = false;
 };
 
 void add_zone(const std::string& folder, const std::string& name, EnergyCounters& out) {
@@ -123,9 +123,9 @@ class PerfCounter final : public EnergyCounter {
 
   std::optional<double> joules() override {
     uint64_t now = 0;
-    if (gone_ || read(fd_, &now, sizeof now) != static_cast<ssize_t>(sizeof now) ||
+    if (unreadable_ || read(fd_, &now, sizeof now) != static_cast<ssize_t>(sizeof now) ||
         (first_ && now < *first_)) {
-      gone_ = true;
+      unreadable_ = true;
       return std::nullopt;
     }
     if (!first_) first_ = now;
@@ -136,7 +136,7 @@ class PerfCounter final : public EnergyCounter {
   int fd_;
   double each_;
   std::optional<uint64_t> first_;  // perf extends the 32 bits of the register: it never overflows
-  bool gone_ = false;
+  bool unreadable_ = false;
 };
 
 /// "event=0x02"

@@ -74,15 +74,15 @@ class CountedEnergy final : public EnergyCounter {
       : EnergyCounter(std::move(name), "NVML", 0.1), api_(api), device_(device), first_(first) {}
   std::optional<double> joules() override {
     unsigned long long value = 0;
-    gone_ = gone_ || api_.energy(device_, &value) != kSuccess || value < first_;
-    return gone_ ? std::nullopt : std::optional(static_cast<double>(value - first_) * 1e-3);
+    unreadable_ = unreadable_ || api_.energy(device_, &value) != kSuccess || value < first_;
+    return unreadable_ ? std::nullopt : std::optional(static_cast<double>(value - first_) * 1e-3);
   }
 
  private:
   const Nvml::Api& api_;
   Handle device_;
   unsigned long long first_;
-  bool gone_ = false;
+  bool unreadable_ = false;
 };
 
 class IntegratedPower final : public EnergyCounter {
@@ -93,8 +93,8 @@ class IntegratedPower final : public EnergyCounter {
   }
   std::optional<double> joules() override {
     unsigned milliwatts = 0;
-    gone_ = gone_ || api_.power(device_, &milliwatts) != kSuccess;
-    if (gone_) return std::nullopt;
+    unreadable_ = unreadable_ || api_.power(device_, &milliwatts) != kSuccess;
+    if (unreadable_) return std::nullopt;
     return integral_.add(now(), milliwatts * 1e-3);
   }
 
@@ -102,7 +102,7 @@ class IntegratedPower final : public EnergyCounter {
   const Nvml::Api& api_;
   Handle device_;
   Integral integral_;
-  bool gone_ = false;
+  bool unreadable_ = false;
 };
 
 }  // namespace

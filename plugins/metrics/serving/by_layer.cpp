@@ -110,7 +110,8 @@ void report_no_layers(const Call& call, const std::string& why) {
   }
 }
 
-void report_kept(const Graph& graph, const Decoder& d, const CacheBytes& bytes, const Call& call) {
+void report_layer_bytes(const Graph& graph, const Decoder& d, const CacheBytes& bytes,
+                        const Call& call) {
   emit(kept_by(graph, d, bytes), kKept, call);
 }
 

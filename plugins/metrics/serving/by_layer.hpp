@@ -14,8 +14,8 @@ std::string layer_ids();
 /// All columns are missing.
 void report_no_layers(const tmeter::Call& call, const std::string& why);
 /// Keys, values and states.
-void report_kept(const tmeter::Graph& graph, const plugins::Decoder& d, const CacheBytes& bytes,
-                 const tmeter::Call& call);
+void report_layer_bytes(const tmeter::Graph& graph, const plugins::Decoder& d,
+                        const CacheBytes& bytes, const tmeter::Call& call);
 /// MACs and bytes of the prefill and of one more token of every sequence.
 void report_steps(const tmeter::Graph& graph, const plugins::Decoder& d, const plugins::Cost& cost,
                   const Load& load, const CacheBytes& kept, const tmeter::Call& call);

@@ -192,9 +192,9 @@ Draft draft_of(const Call& call) {
 }
 
 /// The three values of a load on one profile, at best or as expected.
-class Timed {
+class LoadWork {
  public:
-  Timed(const serving::Speeds& speeds, const Serving& s, const CacheBytes& bytes)
+  LoadWork(const serving::Speeds& speeds, const Serving& s, const CacheBytes& bytes)
       : speeds_(speeds),
         load_(s.request().load),
         written_(static_cast<double>(bytes.all().value())),
@@ -221,7 +221,7 @@ machine::Expected times(const machine::Expected& e, double n) {
 }
 
 void report_expected(const serving::Speeds& speeds, const serving::Steps& steps, const Serving& s,
-                     const Timed& timed, const machine::Curves& curves, const Draft& draft,
+                     const LoadWork& load_work, const machine::Curves& curves, const Draft& draft,
                      Call& call) {
   const auto name = "hardware profile '" + std::string(call.hardware_name()) + "'";
   auto ids = serving::ids_with_ends(serving::kExpected);
@@ -229,8 +229,8 @@ void report_expected(const serving::Speeds& speeds, const serving::Steps& steps,
   if (is_drafted)
     for (const auto id : serving::ids_with_ends({&serving::kSpeculative, 1})) ids.push_back(id);
   if (!curves.missing().empty()) return emit_unavailable(call, ids, curves.missing());
-  const auto prefill = steps.expected(speeds, timed.prefill());
-  const auto step = steps.expected(speeds, timed.step());
+  const auto prefill = steps.expected(speeds, load_work.prefill());
+  const auto step = steps.expected(speeds, load_work.step());
   if (!prefill || !step)
     return emit_unavailable(
         call, ids, name + " has no curve for this element type (curve.*), or no link.bandwidth");
@@ -240,12 +240,12 @@ void report_expected(const serving::Speeds& speeds, const serving::Steps& steps,
                             "; the band is the scatter of published runs of vLLM and TensorRT-LLM");
   serving::emit_band(call, "serving_prefill_expected", *prefill);
   serving::emit_band(call, "serving_step_expected", *step);
-  serving::emit_band(call, "serving_rate_expected", rate_of(timed.sequences(), *step));
+  serving::emit_band(call, "serving_rate_expected", rate_of(load_work.sequences(), *step));
   if (is_drafted)
-    if (auto round = steps.expected(speeds, timed.step(draft.tokens + 1))) {
+    if (auto round = steps.expected(speeds, load_work.step(draft.tokens + 1))) {
       *round += times(*step, static_cast<double>(draft.tokens) * *draft.cost);
       serving::emit_band(call, serving::kSpeculative,
-                         rate_of(timed.sequences() * draft.accepted(), *round));
+                         rate_of(load_work.sequences() * draft.accepted(), *round));
     }
   draw_rates(speeds, steps, s, call);
 }
@@ -278,7 +278,7 @@ void report_quantized(const Graph& graph, const serving::Speeds& speeds,
   }
 }
 
-void report_speculative(const serving::Rates& rates, const Timed& timed, const Draft& draft,
+void report_speculative(const serving::Rates& rates, const LoadWork& load_work, const Draft& draft,
                         double devices, const Call& call) {
   if (draft.tokens == 0) return;
   emit_total(call, "serving_accepted_tokens", Cell(draft.accepted()));
@@ -287,11 +287,11 @@ void report_speculative(const serving::Rates& rates, const Timed& timed, const D
                             "--set serving.draft-cost= sets the time of a draft step over that of "
                             "a model step (0 for drafts from the prompt)");
   const double round =
-      rates.seconds(timed.step(draft.tokens + 1), devices) +
-      static_cast<double>(draft.tokens) * *draft.cost * rates.seconds(timed.step(), devices);
+      rates.seconds(load_work.step(draft.tokens + 1), devices) +
+      static_cast<double>(draft.tokens) * *draft.cost * rates.seconds(load_work.step(), devices);
   if (round > 0)
     emit_total(call, "serving_speculative_rate",
-               Cell(timed.sequences() * draft.accepted() / round));
+               Cell(load_work.sequences() * draft.accepted() / round));
 }
 
 void report_compute(const Graph& graph, const Decoder& d, const plugins::Cost& cost,
@@ -313,29 +313,29 @@ void report_speed(const Graph& graph, const Decoder& d, const plugins::Cost& cos
   const auto speeds = speeds_of(graph, d, cost, s.weights(), call);
   if (!speeds) return none("the MACs of some operators are unknown");
   serving::report_steps(graph, d, cost, s.request().load, bytes, call);
-  const Timed timed(*speeds, s, bytes);
+  const LoadWork load_work(*speeds, s, bytes);
   const auto rounded = [](double n) { return Count(std::llround(n)); };
-  if (const auto prefill = timed.prefill().macs; prefill < 0x1p62) {
+  if (const auto prefill = load_work.prefill().macs; prefill < 0x1p62) {
     emit_total(call, "serving_prefill_macs", rounded(prefill));
-    emit_total(call, "serving_step_macs", rounded(timed.step().macs));
-    emit_total(call, "serving_step_bytes", rounded(timed.step().bytes));
+    emit_total(call, "serving_step_macs", rounded(load_work.step().macs));
+    emit_total(call, "serving_step_bytes", rounded(load_work.step().bytes));
   }
   const auto rates = rates_of(d, machine, call);
   if (!rates) return none(name + " has no peak rates (peak.mac.*, peak.dram)");
   const auto devices = static_cast<double>(s.request().load.devices);
-  const auto step = rates->seconds(timed.step(), devices);
+  const auto step = rates->seconds(load_work.step(), devices);
   for (const auto id : serving::kBounds)
     call.set_provenance(id, TMETER_PROVENANCE_ESTIMATED,
                         "roofline on " + name + ", a bound: no kernel reaches it");
-  emit_total(call, "serving_prefill_time", Cell(rates->seconds(timed.prefill(), devices)));
+  emit_total(call, "serving_prefill_time", Cell(rates->seconds(load_work.prefill(), devices)));
   emit_total(call, "serving_step_time", Cell(step));
-  if (step > 0) emit_total(call, "serving_rate", Cell(timed.sequences() / step));
-  report_speculative(*rates, timed, draft, devices, call);
+  if (step > 0) emit_total(call, "serving_rate", Cell(load_work.sequences() / step));
+  report_speculative(*rates, load_work, draft, devices, call);
   machine::Curves curves;
   curves.start(machine, call);
   const serving::Steps steps(machine, curves, call, type_of(d), devices,
                              s.request().engine->sequence_seconds);
-  report_expected(*speeds, steps, s, timed, curves, draft, call);
+  report_expected(*speeds, steps, s, load_work, curves, draft, call);
   report_quantized(graph, *speeds, *rates, steps, s, bytes, call);
 }
 
@@ -371,7 +371,7 @@ void analyse(const Graph& graph, Call& call) {
     emit_total(call, "serving_max_context", Count(s.longest_context(request.load, request.memory)));
     emit_total(call, "serving_max_sequences", Count(s.max_sequences(request.load, request.memory)));
   }
-  serving::report_kept(graph, *decoder, bytes, call);
+  serving::report_layer_bytes(graph, *decoder, bytes, call);
   report_bytes(s, bytes, call);
   report_formula(s, call);
   report_length(graph, s, call);

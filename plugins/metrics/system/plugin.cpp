@@ -39,12 +39,12 @@ Value share(Value percent) { return percent ? Value(*percent / 100) : Value(); }
 Value load(const Recorder& r) { return share(mean_of(r, "cpu_utilisation")); }
 Value clock(const Recorder& r) { return mean_of(r, "cpu_frequency"); }
 Value resident(const Recorder& r) { return r.peak_resident(); }
-Value faults(const Recorder& r) { return r.gains().minor_faults; }
-Value major_faults(const Recorder& r) { return r.gains().major_faults; }
-Value disk_read(const Recorder& r) { return r.gains().disk_read; }
-Value disk_written(const Recorder& r) { return r.gains().disk_written; }
-Value received(const Recorder& r) { return r.gains().received; }
-Value sent(const Recorder& r) { return r.gains().sent; }
+Value faults(const Recorder& r) { return r.increases().minor_faults; }
+Value major_faults(const Recorder& r) { return r.increases().major_faults; }
+Value disk_read(const Recorder& r) { return r.increases().disk_read; }
+Value disk_written(const Recorder& r) { return r.increases().disk_written; }
+Value received(const Recorder& r) { return r.increases().received; }
+Value sent(const Recorder& r) { return r.increases().sent; }
 Value gpu_load(const Recorder& r) { return share(mean_of(r, "gpu_utilisation")); }
 Value gpu_memory(const Recorder& r) { return peak_of(r, "gpu_memory"); }
 Value gpu_temperature(const Recorder& r) { return peak_of(r, "gpu_temperature"); }

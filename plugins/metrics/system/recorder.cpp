@@ -35,7 +35,7 @@ namespace {
 constexpr size_t kMaxPoints = 2000;
 constexpr size_t kMaxCores = 256;  // processors with their own curve
 
-std::optional<double> gained(std::optional<double> before, std::optional<double> after) {
+std::optional<double> increase_of(std::optional<double> before, std::optional<double> after) {
   return before && after && *after >= *before ? std::optional(*after - *before) : std::nullopt;
 }
 
@@ -86,7 +86,7 @@ void Recorder::add(const std::string& id, const std::string& title, const std::s
 void Recorder::add_rate(const std::string& id, const std::string& title, const std::string& unit,
                         const State& now, std::optional<double> before,
                         std::optional<double> after) {
-  const auto gain = gained(before, after);
+  const auto gain = increase_of(before, after);
   if (gain) add(id, title, unit, now.seconds, *gain / (now.seconds - last_->seconds));
 }
 
@@ -169,16 +169,16 @@ const Curve* Recorder::curve(const std::string& id) const {
   return nullptr;
 }
 
-Recorder::Gains Recorder::gains() const {
+Recorder::Increases Recorder::increases() const {
   if (!first_ || readings_ < 2) return {};
   const auto& a = first_->process;
   const auto& b = last_->process;
-  return {gained(a.minor_faults, b.minor_faults),
-          gained(a.major_faults, b.major_faults),
-          gained(first_->disks.in, last_->disks.in),
-          gained(first_->disks.out, last_->disks.out),
-          gained(first_->networks.in, last_->networks.in),
-          gained(first_->networks.out, last_->networks.out)};
+  return {increase_of(a.minor_faults, b.minor_faults),
+          increase_of(a.major_faults, b.major_faults),
+          increase_of(first_->disks.in, last_->disks.in),
+          increase_of(first_->disks.out, last_->disks.out),
+          increase_of(first_->networks.in, last_->networks.in),
+          increase_of(first_->networks.out, last_->networks.out)};
 }
 
 std::optional<double> Recorder::peak_resident() const {

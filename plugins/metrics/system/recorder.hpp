@@ -61,10 +61,10 @@ class Recorder {
   const Curve* curve(const std::string& id) const;
 
   /// The increase from the first reading to the last; empty if it cannot be read.
-  struct Gains {
+  struct Increases {
     std::optional<double> minor_faults, major_faults, disk_read, disk_written, received, sent;
   };
-  Gains gains() const;
+  Increases increases() const;
   /// Highest resident memory of this process, bytes.
   std::optional<double> peak_resident() const;
   size_t readings() const { return readings_; }

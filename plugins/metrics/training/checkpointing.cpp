@@ -20,7 +20,7 @@ bool fits(std::string_view pattern, const tmeter::Module& module) {
 /// Early stop: nothing after the last kept tensor runs again.
 uint32_t last_needed(const Tape& tape, uint32_t begin, uint32_t end) {
   for (uint32_t node = end; node-- > begin;)
-    for (const auto storage : tape.kept_by(node)) {
+    for (const auto storage : tape.saved_by(node)) {
       const auto maker = tape.storages[storage].maker;
       if (maker == kNone || maker < begin) continue;
       return maker == node ? node + 1 : node;  // inputs are kept before the operator runs
@@ -109,7 +109,7 @@ std::vector<std::optional<Count>> saved_bytes(const Tape& tape, const Regions& r
       by_node.push_back(sum);
       continue;
     }
-    std::ranges::for_each(tape.kept_by(node), keep);
+    std::ranges::for_each(tape.saved_by(node), keep);
     by_node.push_back(tape.has_rule[node] ? std::optional(sum) : std::nullopt);
   }
   return by_node;
@@ -155,11 +155,11 @@ double work_of(const tmeter::Graph& graph, const Regions& regions, const std::ve
 std::vector<Choice> checkpoint_choices(const tmeter::Graph& graph, const Tape& tape,
                                        const std::vector<Count>& macs, Count saved, size_t most) {
   constexpr int64_t kMinSavingDivisor = 20;  // a twentieth of the kept bytes
-  struct Rated {
+  struct RatedChoice {
     Choice choice;
     double bytes_for_work;
   };
-  std::vector<Rated> rated;
+  std::vector<RatedChoice> rated;
   size_t types = 0;
   for (const auto& [type, calls] : calls_by_type(graph)) {
     if (calls.size() < 2) continue;
@@ -173,8 +173,9 @@ std::vector<Choice> checkpoint_choices(const tmeter::Graph& graph, const Tape& t
     const auto work = work_of(graph, choice.regions, macs);
     rated.push_back({std::move(choice), gained / std::max(work, 1.0)});
   }
-  std::ranges::stable_sort(
-      rated, [](const Rated& a, const Rated& b) { return a.bytes_for_work > b.bytes_for_work; });
+  std::ranges::stable_sort(rated, [](const RatedChoice& a, const RatedChoice& b) {
+    return a.bytes_for_work > b.bytes_for_work;
+  });
   std::vector<Choice> out;
   for (size_t i = 0; i < std::min(most, rated.size()); ++i)
     out.push_back(std::move(rated[i].choice));

@@ -45,11 +45,9 @@ bool is_embedding(const Node& node) {
   return tmeter::op_class(node.op()) == tmeter::OpClass::kEmbedding;
 }
 
-Cell thirds(Cell whole, int64_t of_three) {
-  return whole.is_int() ? Cell(whole.count() / 3 * of_three) : whole;
-}
+Cell two_thirds(Cell whole) { return whole.is_int() ? Cell(whole.count() / 3 * 2) : whole; }
 
-Flops split(Cell step) { return {thirds(step, 2), step, Cell::zero_by_rule()}; }
+Flops split(Cell step) { return {two_thirds(step), step, Cell::zero_by_rule()}; }
 
 Cell doubled(const Cell& cell) { return cell.is_int() ? Cell(cell.count() * 2) : cell; }
 

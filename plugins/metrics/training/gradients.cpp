@@ -59,11 +59,11 @@ Gradients::Gradients(const tmeter::Graph& graph, const tmeter::Call& call)
     if (needs && !node.op().starts_with("aten::")) call_rule(node, call);
     mark_results(node, needs);
   }
-  find_reached(graph);
+  find_nodes_reached_by_backward(graph);
 }
 
 /// Goes backwards from the outputs. Views and writes into them count for their base.
-void Gradients::find_reached(const tmeter::Graph& graph) {
+void Gradients::find_nodes_reached_by_backward(const tmeter::Graph& graph) {
   std::unordered_set<const tmeter_value*> required;
   const auto require = [&](const auto& self, const Value& value) -> void {
     if (value.is_tensor()) required.insert(root_of(value));

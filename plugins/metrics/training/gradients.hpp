@@ -66,7 +66,7 @@ class Gradients {
 
   const tmeter_value* root_of(const tmeter::Value& value) const;
 
-  void find_reached(const tmeter::Graph& graph);
+  void find_nodes_reached_by_backward(const tmeter::Graph& graph);
 
   Adapters adapters_;
   std::unordered_map<size_t, tmeter_backward> rules_;  // by node

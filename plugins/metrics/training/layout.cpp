@@ -169,7 +169,7 @@ bool converts(std::string_view name) {
 
 }  // namespace
 
-bool drops_out(const Node& node, const Settings& settings) {
+bool applies_dropout(const Node& node, const Settings& settings) {
   return node.arg("p").as_float() > 0 && (settings.train || node.arg("train").as_bool());
 }
 
@@ -177,7 +177,7 @@ Sharing sharing_of(const Node& node, const Value& base, DimSpan strides, const S
   const auto name = tmeter::base_name(node.op());
   const auto result = node.result(0);
   if (name.ends_with("dropout"))
-    return drops_out(node, settings) ? Sharing::kFresh : Sharing::kView;
+    return applies_dropout(node, settings) ? Sharing::kFresh : Sharing::kView;
   if (name == "contiguous")
     return is_contiguous(dims_of(base.shape()), strides) ? Sharing::kView : Sharing::kFresh;
   if (converts(name)) {

@@ -42,7 +42,7 @@ Dims strides_like(DimSpan shape, DimSpan like);
 // Operators whose result shares the storage of an argument.
 
 /// Whether a dropout is active: in training with a rate above 0.
-bool drops_out(const tmeter::Node& node, const Settings& settings);
+bool applies_dropout(const tmeter::Node& node, const Settings& settings);
 
 enum class Sharing { kFresh, kView };
 

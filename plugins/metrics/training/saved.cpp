@@ -190,7 +190,7 @@ class TapeRecorder {
         keep_new(size_of(node.arg("g")));
         break;
       case Extra::kDropoutNoise:
-        if (drops_out(node, settings_))
+        if (applies_dropout(node, settings_))
           keep_new(settings_.device == Device::kCuda ? input.numel() : size_of(input));
         break;
     }

@@ -24,7 +24,7 @@ struct Tape {
     kept_end.push_back(kept.size());
   }
   /// Storages, some more than once; other nodes may keep them as well.
-  std::span<const uint32_t> kept_by(size_t node) const {
+  std::span<const uint32_t> saved_by(size_t node) const {
     const size_t begin = node == 0 ? 0 : kept_end[node - 1];
     return {kept.data() + begin, kept_end[node] - begin};
   }

@@ -135,7 +135,7 @@ class Simulation {
         std::ranges::for_each(region->inputs, [&](auto s) { keep(s); });
       for (const auto s : part(made_, made_order_, node)) set_in_use(s, true);
       if (!region)
-        for (const auto s : tape_.kept_by(node)) keep(s);
+        for (const auto s : tape_.saved_by(node)) keep(s);
       sample(Phase::kForward, node);
       for (const auto s : part(expires_, expires_order_, node))
         if (!is_output[s]) set_in_use(s, false);
@@ -161,7 +161,7 @@ class Simulation {
   void release_tape(const Node& node) {
     const auto index = static_cast<uint32_t>(node.index());
     if (regions_.of(index)) return;
-    for (const auto s : tape_.kept_by(index)) release(s);
+    for (const auto s : tape_.saved_by(index)) release(s);
   }
 
   // --- gradients ---
@@ -258,7 +258,7 @@ class Simulation {
       pass(value, gradient, index);
       drop(gradient);
     }
-    for (const auto s : tape_.kept_by(index)) release(s);
+    for (const auto s : tape_.saved_by(index)) release(s);
   }
   /// Gradients of the matrices beside the node's weight, once.
   void add_adapter_gradients(const Node& node) {
@@ -286,7 +286,7 @@ class Simulation {
       if (regions_.of(node) != &region) continue;
       const auto recorded = graph_.nodes()[node];
       if (gradients_.through(recorded) && gradients_.reached(recorded))
-        for (const auto s : tape_.kept_by(node)) keep(s);
+        for (const auto s : tape_.saved_by(node)) keep(s);
       if (node >= region.recomputed_end) continue;
       for (const auto s : part(made_, made_order_, node)) {
         set_in_use(s, true);

@@ -103,12 +103,12 @@ std::string place_of(const Graph& graph, const StepMemory& step) {
 }
 
 /// A storage, and the first operator that keeps it.
-struct KeptStorage {
+struct SavedStorage {
   uint32_t storage, node;
 };
 
-std::vector<KeptStorage> kept_tensors(const Tape& tape, const Regions& regions) {
-  std::vector<KeptStorage> out;
+std::vector<SavedStorage> saved_tensors(const Tape& tape, const Regions& regions) {
+  std::vector<SavedStorage> out;
   std::vector<bool> seen(tape.storages.size());
   const auto add = [&](uint32_t storage, uint32_t node) {
     if (seen[storage]) return;
@@ -121,19 +121,20 @@ std::vector<KeptStorage> kept_tensors(const Tape& tape, const Regions& regions) 
     if (region)
       for (const auto s : region->inputs) add(s, node);
     else
-      for (const auto s : tape.kept_by(node)) add(s, node);
+      for (const auto s : tape.saved_by(node)) add(s, node);
   }
   return out;
 }
 
 /// The largest kept tensors, each with its role and the operator that keeps it.
-void report_kept(const Graph& graph, const Tape& tape, const Regions& regions, Call& call) {
+void report_saved_tensors(const Graph& graph, const Tape& tape, const Regions& regions,
+                          Call& call) {
   constexpr size_t kMaxListedTensors = 10;
-  auto kept = kept_tensors(tape, regions);
+  auto kept = saved_tensors(tape, regions);
   if (kept.empty()) return;
   const auto shown = std::min(kMaxListedTensors, kept.size());
   std::partial_sort(kept.begin(), kept.begin() + static_cast<ptrdiff_t>(shown), kept.end(),
-                    [&](const KeptStorage& a, const KeptStorage& b) {
+                    [&](const SavedStorage& a, const SavedStorage& b) {
                       const auto x = tape.storages[a.storage].bytes,
                                  y = tape.storages[b.storage].bytes;
                       return x != y ? x > y : a.storage < b.storage;
@@ -363,7 +364,7 @@ void report_step(const Graph& graph, Call& call) {
   replica.macs = macs;
   replica.tape = &step.tape;
   report_shards(graph, replica, step.settings, call);
-  report_kept(graph, step.tape, step.regions, call);
+  report_saved_tensors(graph, step.tape, step.regions, call);
   if (!step.calls.empty() || kept == Count(0)) return;
   constexpr size_t kChoices = 5;
   report_choices(

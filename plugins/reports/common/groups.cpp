@@ -37,8 +37,9 @@ void add_node(const Report& report, const Metrics& metrics, const tmeter::Node& 
     if (metrics[c].axis() == TMETER_AXIS_NODE) sums[c].add(report.cell(metrics[c], node));
 }
 
-void for_each_answer(const Report& report, const Metrics& metrics,
-                     const std::function<void(const tmeter::ModuleCall&, const Sums&)>& visit) {
+void for_each_value_by_module(
+    const Report& report, const Metrics& metrics,
+    const std::function<void(const tmeter::ModuleCall&, const Sums&)>& visit) {
   for (const auto& call : report.graph().module_calls()) {
     bool any = false;
     Sums given = empty_sums(metrics);
@@ -70,7 +71,7 @@ std::vector<Sums> own_sums(const Report& report, const Metrics& metrics) {
   for (const auto& call : graph.module_calls())
     add(TMETER_AXIS_MODULE_CALL, call.module(),
         [&](const Metric& m) { return report.cell(m, TMETER_AXIS_MODULE_CALL, call.index()); });
-  for_each_answer(report, metrics, [&](const tmeter::ModuleCall& call, const Sums& given) {
+  for_each_value_by_module(report, metrics, [&](const tmeter::ModuleCall& call, const Sums& given) {
     for (size_t c = 0; c < metrics.size(); ++c)
       own[call.module().index()][c].add(given[c].result());
   });
@@ -84,7 +85,7 @@ Groups by_operator(const Report& report, const Metrics& metrics) {
     ++group.count;
     add_node(report, metrics, node, group.sums);
   }
-  for_each_answer(report, metrics, [&](const tmeter::ModuleCall& call, const Sums& given) {
+  for_each_value_by_module(report, metrics, [&](const tmeter::ModuleCall& call, const Sums& given) {
     auto& group = groups[call.module().qualified_type()];
     ++group.count;
     for (size_t c = 0; c < metrics.size(); ++c) group.sums[c].add(given[c].result());

@@ -41,8 +41,9 @@ class Groups {
 /// Visits the calls that module handlers gave values for. Operators inside have no values,
 /// so these values must be added for groups to sum up to the total. `visit` gets one sum per
 /// metric.
-void for_each_answer(const tmeter::Report& report, const std::vector<tmeter::Metric>& metrics,
-                     const std::function<void(const tmeter::ModuleCall&, const Sums&)>& visit);
+void for_each_value_by_module(
+    const tmeter::Report& report, const std::vector<tmeter::Metric>& metrics,
+    const std::function<void(const tmeter::ModuleCall&, const Sums&)>& visit);
 
 /// The values of each module without its inner modules, by module index; if a module handler gave a
 /// value, that value.

@@ -14,7 +14,7 @@ constexpr uint64_t every(uint8_t byte) { return uint64_t{byte} * 0x0101010101010
 
 /// Not zero if one of the bytes cannot be copied unchanged: '"', '\\', and bytes that are not
 /// printable ASCII.
-constexpr uint64_t unusual(uint64_t word) {
+constexpr uint64_t escape_mask(uint64_t word) {
   const auto zeros = [](uint64_t w) { return (w - every(1)) & ~w; };  // result in the highest bits
   const uint64_t controls = (word - every(0x20)) & ~word;
   return (word | controls | zeros(word ^ every('"')) | zeros(word ^ every('\\')) |
@@ -22,14 +22,14 @@ constexpr uint64_t unusual(uint64_t word) {
          every(0x80);
 }
 
-using Sixteen = uint8_t __attribute__((vector_size(16)));
+using ByteVector = uint8_t __attribute__((vector_size(16)));
 
 /// Not zero where a byte is unusual.
-auto unusual(Sixteen bytes) {
+auto escape_mask(ByteVector bytes) {
   return (bytes < 0x20) | (bytes > 0x7E) | (bytes == '"') | (bytes == '\\');
 }
 
-bool any(decltype(unusual(Sixteen())) found) {
+bool any(decltype(escape_mask(ByteVector())) found) {
   uint64_t halves[2];
   std::memcpy(halves, &found, sizeof halves);
   return (halves[0] | halves[1]) != 0;
@@ -44,7 +44,7 @@ bool copy_words(std::string_view text, char* to) {
     Word word;
     std::memcpy(&word, text.data() + i, sizeof word);
     std::memcpy(to + i, &word, sizeof word);
-    return unusual(word);
+    return escape_mask(word);
   };
   auto found = copy(text.size() - sizeof(Word));
   for (size_t i = 0; i + sizeof(Word) < text.size(); i += sizeof(Word)) found |= copy(i);
@@ -53,13 +53,13 @@ bool copy_words(std::string_view text, char* to) {
 
 /// Copies a text and returns true if it needs no escapes; otherwise the copy is incomplete.
 bool copy_usual(std::string_view text, char* to) {
-  if (text.size() >= sizeof(Sixteen)) return copy_words<Sixteen>(text, to);
+  if (text.size() >= sizeof(ByteVector)) return copy_words<ByteVector>(text, to);
   if (text.size() >= sizeof(uint64_t)) return copy_words<uint64_t>(text, to);
   if (text.empty()) return true;  // its data may be null
   uint64_t word = every(' ');
   std::memcpy(&word, text.data(), text.size());
   std::memcpy(to, &word, text.size());
-  return !any(unusual(word));
+  return !any(escape_mask(word));
 }
 
 std::string dump(const Json& value) {

@@ -130,10 +130,12 @@ class Writer {
         row.cells.push_back(m.axis() == TMETER_AXIS_NODE ? report_.cell(m, node) : Cell());
       put_(row);
     }
-    for_each_answer(report_, metrics_, [&](const tmeter::ModuleCall& call, const Sums& given) {
-      put_({{"", std::string(call.module().qualified_type()), "", path_of(call.module()), "", ""},
-            cells_of(given)});
-    });
+    for_each_value_by_module(report_, metrics_,
+                             [&](const tmeter::ModuleCall& call, const Sums& given) {
+                               put_({{"", std::string(call.module().qualified_type()), "",
+                                      path_of(call.module()), "", ""},
+                                     cells_of(given)});
+                             });
   }
 
   void modules_by_type() {

@@ -73,7 +73,7 @@ Json by_module(const Report& report, const Metric& metric) {
 }
 
 /// The statuses of modules whose value is a bound or an assumption: "lower_bound", "assumed".
-Json doubts(const Report& report, const Metric& metric) {
+Json uncertain_statuses(const Report& report, const Metric& metric) {
   Json out = Json::object();
   for (const auto& m : report.graph().modules()) {
     const auto cell = m.index() ? report.cell(metric, m) : report.total(metric);
@@ -139,7 +139,8 @@ void write(const Report& report, const std::string& what, tmeter::Output& out) {
     Json& entry = document[std::string(metric.id())];
     entry["total"] = number(report.total(metric));
     if (const auto from = metric.provenance_text(); !from.empty()) entry["provenance"] = from;
-    if (auto status = doubts(report, metric); !status.empty()) entry["status"] = std::move(status);
+    if (auto status = uncertain_statuses(report, metric); !status.empty())
+      entry["status"] = std::move(status);
     entry["by_module"] = by_module(report, metric);
     if (metric.axis() == TMETER_AXIS_NODE) add_operators(report, metric, entry);
   }

@@ -99,7 +99,7 @@ void write_calls(Json& json, const tmeter::Graph& graph) {
 }
 
 /// [[call, metric, cell]…]: values that plugins give for module calls as a whole.
-void write_answers(Json& json, const Report& report) {
+void write_values_by_module(Json& json, const Report& report) {
   json.key("answers").open('[');
   const auto metrics = report.metrics();
   for (size_t call = 0; call < report.graph().module_calls().size(); ++call)
@@ -166,7 +166,7 @@ void write_operators(Json& json, const Report& report) {
     return n.call() ? static_cast<int64_t>(n.call().index()) : int64_t{-1};
   });
   write_calls(json, graph);
-  write_answers(json, report);
+  write_values_by_module(json, report);
   write_texts(json, "location", nodes, [](const Node& n) { return n.location(); });
   write_texts(json, "arguments", nodes, [](const Node& n) { return arguments(n); });
   write_texts(json, "results", nodes, [](const Node& n) { return results(n); });
@@ -207,17 +207,17 @@ void write_values(Json& json, const Report& report, int32_t axis) {
 
 namespace {
 
-/// [metric, module, …] of totals that are `doubtful`; module 0: the model's total.
-template <class Doubtful>
-void write_doubts(Json& json, const Report& report, Doubtful doubtful) {
+/// [metric, module, …] of totals for which `is_flagged` is true; module 0: the model's total.
+template <class IsFlagged>
+void write_flagged_totals(Json& json, const Report& report, IsFlagged is_flagged) {
   json.open('[');
   const auto modules = report.graph().modules();
   for (const auto& metric : report.metrics()) {
-    if (!doubtful(report.total(metric))) continue;
+    if (!is_flagged(report.total(metric))) continue;
     json.open('[').natural(metric.index());
     json.natural(0);  // the model
     for (size_t i = 1; i < modules.size(); ++i)
-      if (doubtful(report.cell(metric, modules[i]))) json.natural(i);
+      if (is_flagged(report.cell(metric, modules[i]))) json.natural(i);
     json.close(']');
   }
   json.close(']');
@@ -226,11 +226,11 @@ void write_doubts(Json& json, const Report& report, Doubtful doubtful) {
 }  // namespace
 
 void write_lower_bounds(Json& json, const Report& report) {
-  write_doubts(json, report, [](const tmeter::Cell& c) { return c.partial(); });
+  write_flagged_totals(json, report, [](const tmeter::Cell& c) { return c.partial(); });
 }
 
 void write_assumed(Json& json, const Report& report) {
-  write_doubts(json, report, [](const tmeter::Cell& c) { return c.assumed(); });
+  write_flagged_totals(json, report, [](const tmeter::Cell& c) { return c.assumed(); });
 }
 
 namespace {

@@ -114,7 +114,7 @@ Tree operator_tree(const Report& report, const Columns& columns, const View& vie
     if (!shows_members(view)) return;
     group.members.push_back({"", std::string(path_of(call)), "", "", cells_of(given), {}});
   };
-  reports::for_each_answer(report, columns.cells, add_answer);
+  reports::for_each_value_by_module(report, columns.cells, add_answer);
   return make_tree(report, columns, view, groups);
 }
 

@@ -42,11 +42,11 @@ struct Runner::EventSink {
   tmeter_event event{};
   bool on_cpu, silent = false;
   std::optional<MemoryEvents> memory;
-  struct Marked {
+  struct DeviceInterval {
     size_t begin, end;
     const tmeter_node* node;
   };
-  std::vector<Marked> marked;
+  std::vector<DeviceInterval> device_intervals;
 
   EventSink(ExecutorCall& c, DeviceClock& k, int32_t run, int32_t threads, at::Device device)
       : call(c), clock(k), on_cpu(device.is_cpu()) {
@@ -74,7 +74,7 @@ struct Runner::EventSink {
     }
   }
   void report_marked() {
-    for (const auto& m : marked) {
+    for (const auto& m : device_intervals) {
       report(TMETER_EVENT_OP_BEGIN, clock.at(m.begin), m.node);
       report(TMETER_EVENT_OP_END, clock.at(m.end), m.node, 0, clock.at(m.begin));
     }
@@ -167,7 +167,7 @@ void Runner::run_observed(const Step& s, EventSink& sink) {
   } else {
     const auto begin = clock_.mark();
     step(s);
-    sink.marked.push_back({begin, clock_.mark(), s.node});
+    sink.device_intervals.push_back({begin, clock_.mark(), s.node});
     sink.report_memory(s.node);
   }
 }

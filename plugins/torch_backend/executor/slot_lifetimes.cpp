@@ -11,7 +11,7 @@ constexpr size_t kNever = SIZE_MAX;
 class Lifetimes {
  public:
   explicit Lifetimes(const Program& program)
-      : first_(program.slots, kNever), last_(program.slots, kNever), to_the_end_(program.slots) {
+      : first_(program.slots, kNever), last_(program.slots, kNever), live_to_end_(program.slots) {
     for (size_t i = 0; i < program.steps.size(); ++i) {
       for (const auto& result : program.steps[i].results) {
         made(result.slot, i);
@@ -20,7 +20,7 @@ class Lifetimes {
       for (const auto& operand : program.steps[i].operands) used(operand, i);
     }
     for (const auto& output : program.outputs) used(output, kNever);
-    for (const auto slot : program.inputs) to_the_end_[slot] = true;
+    for (const auto slot : program.inputs) live_to_end_[slot] = true;
   }
 
   /// A value from before the loop must live until its last iteration has ended.
@@ -34,7 +34,7 @@ class Lifetimes {
 
   void store(Program& program) const {
     for (uint32_t slot = 0; slot < first_.size(); ++slot) {
-      if (!to_the_end_[slot] && last_[slot] != kNever)
+      if (!live_to_end_[slot] && last_[slot] != kNever)
         program.steps[last_[slot]].last_uses.push_back(slot);
     }
   }
@@ -49,7 +49,7 @@ class Lifetimes {
   void used(const Operand& operand, size_t step) {
     if (operand.kind == Operand::Kind::kSlot || operand.kind == Operand::Kind::kTensorOfNumber) {
       if (step == kNever)
-        to_the_end_[operand.slot] = true;
+        live_to_end_[operand.slot] = true;
       else
         last_[operand.slot] = step;
     }
@@ -57,7 +57,7 @@ class Lifetimes {
   }
 
   std::vector<size_t> first_, last_;
-  std::vector<bool> to_the_end_;
+  std::vector<bool> live_to_end_;
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kMaxCopiedBuffer = 1 << 20;  // bytes
 
 /// The number of elements from the first to the last that the strides reach.
-int64_t reach_of(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides) {
+int64_t storage_extent(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides) {
   int64_t last = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == 0) return 0;
@@ -91,8 +91,8 @@ at::Tensor Weights::make(const Tensor& tensor, bool mutated) {
     return generated_tensor(tensor, type).to(device_);
   }
   const auto item = c10::elementSize(type);
-  const auto reach = reach_of(sizes, strides);
-  if (static_cast<uint64_t>(reach) > bytes.len / item)
+  const auto extent = storage_extent(sizes, strides);
+  if (static_cast<uint64_t>(extent) > bytes.len / item)
     throw Error(TMETER_BAD_MODEL, std::string(tensor.name()) + " reaches beyond its bytes");
   auto* const begin = const_cast<void*>(static_cast<const void*>(bytes.ptr));
   // The file is mapped read-only. Some operators change buffers although their schema does not say
@@ -100,7 +100,7 @@ at::Tensor Weights::make(const Tensor& tensor, bool mutated) {
   const bool small_buffer = !tensor.is_parameter() && bytes.len <= kMaxCopiedBuffer;
   if (!mutated && !small_buffer && reinterpret_cast<uintptr_t>(begin) % item == 0)
     return at::from_blob(begin, sizes, strides, options).to(device_);
-  auto flat = at::empty({reach}, options);
+  auto flat = at::empty({extent}, options);
   std::memcpy(flat.mutable_data_ptr(), begin, flat.nbytes());
   return flat.as_strided(sizes, strides).to(device_);
 }

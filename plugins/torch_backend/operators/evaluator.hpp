@@ -34,7 +34,7 @@ struct EvaluationState {
   bool model_is_running = false;
   /// The next value read out of a tensor decides the control flow
   /// (torchscript/run/decisions.cpp).
-  bool next_value_decides = false;
+  bool next_value_is_condition = false;
   /// The program runs without values: a value that only sets a size is assumed to be 1.
   bool sizes_are_assumed = false;
 };

@@ -93,12 +93,13 @@ std::string load_error_cause(std::string_view text) {
   return {};
 }
 
-/// Removes the plea of LibTorch's internal assertions for a bug report: a forged file is not a bug.
-std::string_view without_plea(std::string_view reason) {
-  constexpr std::string_view kPlea = "please report a bug to PyTorch.";
-  const auto plea = reason.find(kPlea);
-  if (plea == std::string_view::npos) return reason;
-  const auto rest = trimmed(reason.substr(plea + kPlea.size()));
+/// Removes the request for a bug report from LibTorch's internal assertions: a forged file is not a
+/// bug.
+std::string_view without_bug_report_request(std::string_view reason) {
+  constexpr std::string_view kBugReportRequest = "please report a bug to PyTorch.";
+  const auto request = reason.find(kBugReportRequest);
+  if (request == std::string_view::npos) return reason;
+  const auto rest = trimmed(reason.substr(request + kBugReportRequest.size()));
   const auto failed = reason.substr(0, reason.find(" INTERNAL ASSERT FAILED"));
   return rest.empty() ? failed : rest;
 }
@@ -137,7 +138,7 @@ std::string short_reason(std::string_view text) {
   if (out_of_memory(text)) return out_of_memory_text();
   auto line = without_class(after_program_text(text));
   if (line.empty()) line = first_line(text);
-  line = without_plea(without_advice(line));
+  line = without_bug_report_request(without_advice(line));
   std::string out(line.substr(0, kMaxLength));
   while (out.ends_with(':') || out.ends_with('.') || out.ends_with(' ')) out.pop_back();
   for (char& c : out) {
@@ -189,8 +190,8 @@ std::string place(const Failure& f) {
   return f.module.empty() ? f.op : f.module + " (" + f.op + ")";
 }
 
-/// The most common misfit in words: the number of channels or features. Empty for any other.
-std::string size_misfit(const Failure& f) {
+/// The most common mismatch in words: the number of channels or features. Empty for any other.
+std::string size_mismatch(const Failure& f) {
   const auto x = tensor(f, "input"), w = tensor(f, "weight");
   if (!x || !w || w->dim() < 2) return {};
   const bool linear = f.op == "aten::linear";
@@ -208,8 +209,8 @@ std::string size_misfit(const Failure& f) {
 
 }  // namespace
 
-Misfit misfit(const Failure& f) {
-  const auto sizes = size_misfit(f);
+FailureDescription describe_failure(const Failure& f) {
+  const auto sizes = size_mismatch(f);
   return {place(f) + (sizes.empty() ? ": " + f.reason : " " + sizes), !sizes.empty()};
 }
 

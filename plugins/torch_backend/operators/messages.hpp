@@ -20,7 +20,7 @@ std::string short_reason(const std::exception& error);
 
 /// Runs a step of loading and translates its exceptions.
 template <class F>
-auto while_reading(std::string_view record, F&& step) {
+auto translate_load_errors(std::string_view record, F&& step) {
   try {
     return step();
   } catch (...) {
@@ -43,11 +43,11 @@ struct Failure {
       own;  // an error of tmeter's (limits, the graph builder), to be rethrown unchanged
 };
 
-struct Misfit {
+struct FailureDescription {
   std::string text;  // "layer1.0.conv1 (aten::conv2d) expects 3 input channels, got 4"
   bool of_weights;   // channels or features differ from those of the weights
 };
-Misfit misfit(const Failure& failure);
+FailureDescription describe_failure(const Failure& failure);
 
 /// "layer1 (aten::item) needs a value that depends on weights or inputs".
 std::string undecided_text(const Failure& failure);

@@ -97,7 +97,7 @@ TEST_F(Pruning, TwoOfFourKeepsTheElementsOfPyTorchsSparsifier) {
     if (transposed) return;  // inputs do not lie along dim 1
     Structure structure(shape_of(t.dims, false), 0, true);
     structure.add(0, floats_of(t));
-    const auto kept = structure.kept_by_two_of_four();
+    const auto kept = structure.share_kept_by_2_4();
     const auto& share = reference["pruning"]["kept_2_4"];
     ASSERT_EQ(kept.has_value(), !share.is_null()) << name;
     if (!kept) return;
@@ -120,7 +120,7 @@ TEST_F(Pruning, PartsAndSplitRowsGiveTheResultOfWholeTensors) {
     Structure rest(shape, static_cast<int64_t>(cut), whole_rows);
     rest.add(static_cast<int64_t>(cut), std::span(x).subspan(cut));
     parts.merge(rest);
-    EXPECT_NEAR(*parts.kept_by_two_of_four(), *whole.kept_by_two_of_four(), 1e-12);
+    EXPECT_NEAR(*parts.share_kept_by_2_4(), *whole.share_kept_by_2_4(), 1e-12);
     const auto a = parts.row_norms(), b = whole.row_norms();
     ASSERT_EQ(a.size(), b.size());
     for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-12 * b[i]);
@@ -131,13 +131,13 @@ TEST_F(Pruning, TheDeadFilterIsNamed) {
   const auto& t = tensors.at("conv.weight");
   Structure structure(shape_of(t.dims, false), 0, true);
   structure.add(0, floats_of(t));
-  EXPECT_EQ(dead_in(structure.row_norms()), std::vector<size_t>{5});
+  EXPECT_EQ(dead_filters(structure.row_norms()), std::vector<size_t>{5});
 }
 
 TEST(PruningNorms, LowFiltersAreBelowATenthOfTheMedianAndNotDead) {
   EXPECT_DOUBLE_EQ(low_share({1, 1, 1, 0.05, 0}), 0.2);
-  EXPECT_EQ(dead_in({1, 1, 1, 0.05, 0}), std::vector<size_t>{4});
-  EXPECT_EQ(dead_in({0, 0, 0}), (std::vector<size_t>{0, 1, 2}));
+  EXPECT_EQ(dead_filters({1, 1, 1, 0.05, 0}), std::vector<size_t>{4});
+  EXPECT_EQ(dead_filters({0, 0, 0}), (std::vector<size_t>{0, 1, 2}));
 }
 
 TEST(PruningMagnitudes, NaNIsFound) {

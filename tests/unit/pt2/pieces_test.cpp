@@ -138,7 +138,7 @@ TEST(Pt2Pieces, HoldAllItemsInOrder) {
       EXPECT_EQ(array_member(document.root(), "list").size(), 1u);
       EXPECT_EQ(read_member(a, "number", as_integer), 5);
       const auto array = document.array("a.list", member(a, "list"));
-      EXPECT_FALSE(array.is_lasting());
+      EXPECT_FALSE(array.has_document_lifetime());
       int64_t n = 0;
       array.each([&](json::element part) {
         for (const json::element item : as_array(part)) {
@@ -163,7 +163,7 @@ TEST(Pt2Pieces, ASmallDocumentIsOnePiece) {
   const auto text = padded(R"({"a": {"list": [1, 2, 3]}})");
   const Document document(text, options);
   const auto array = document.array("a.list", member(object_member(document.root(), "a"), "list"));
-  EXPECT_TRUE(array.is_lasting());
+  EXPECT_TRUE(array.has_document_lifetime());
   size_t items = 0, parts = 0;
   array.each([&](json::element part) { items += as_array(part).size(), ++parts; });
   EXPECT_EQ(items, 3u);

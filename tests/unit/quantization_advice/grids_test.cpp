@@ -27,8 +27,8 @@ struct Ends {
   std::vector<float> lo, hi;
   explicit Ends(const std::vector<Range>& ranges) {
     for (const auto& r : ranges) lo.push_back(r.lo), hi.push_back(r.hi);
-    lo.resize(lo.size() + kSpare);
-    hi.resize(hi.size() + kSpare);
+    lo.resize(lo.size() + kStoreSlack);
+    hi.resize(hi.size() + kStoreSlack);
   }
 };
 
@@ -39,7 +39,7 @@ TEST(QuantizationGrids, ManyIntegerGridsEqualSingleOnes) {
       const Ends ends(ranges);
       for (const int bits : {4, 8}) {
         for (const bool symmetric : {false, true}) {
-          std::vector<IntegerGroup> seen(n + kSpare);
+          std::vector<IntegerGroup> seen(n + kStoreSlack);
           integer_grids(ends.lo.data(), ends.hi.data(), n, bits, symmetric, 3.5f, seen.data());
           for (size_t i = 0; i < n; ++i) {
             const auto one = integer_grid(ranges[i], bits, symmetric, 3.5f);
@@ -61,7 +61,7 @@ TEST(QuantizationGrids, ManyGridsOfLevelsEqualSingleOnes) {
       const Ends ends(ranges);
       for (const auto& scheme : kSchemes) {
         if (scheme.grid == Grid::kInteger || scheme.scope == Scope::kElement) continue;
-        std::vector<LevelGroup> seen(n + kSpare);
+        std::vector<LevelGroup> seen(n + kStoreSlack);
         level_grids(ends.lo.data(), ends.hi.data(), n, scheme, 3.5f, seen.data());
         for (size_t i = 0; i < n; ++i) {
           const auto one = level_grid(ranges[i], scheme, 3.5f);

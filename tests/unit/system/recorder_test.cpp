@@ -65,19 +65,19 @@ TEST_F(RecorderTest, MemoryFaultsDisksAndNetworks) {
   EXPECT_DOUBLE_EQ(r.curve("page_faults")->points()[0].value, 100);  // 50 in 0.5 s
   EXPECT_DOUBLE_EQ(r.curve("disk_read")->points()[0].value, 200 * 512 / 0.5);
   EXPECT_DOUBLE_EQ(r.curve("network_received")->points()[0].value, 1000);
-  const auto gains = r.gains();
-  EXPECT_DOUBLE_EQ(gains.minor_faults.value(), 50);
-  EXPECT_DOUBLE_EQ(gains.major_faults.value(), 2);
-  EXPECT_DOUBLE_EQ(gains.disk_read.value(), 200 * 512);
-  EXPECT_DOUBLE_EQ(gains.received.value(), 500);
-  EXPECT_DOUBLE_EQ(gains.sent.value(), 0);
+  const auto increases = r.increases();
+  EXPECT_DOUBLE_EQ(increases.minor_faults.value(), 50);
+  EXPECT_DOUBLE_EQ(increases.major_faults.value(), 2);
+  EXPECT_DOUBLE_EQ(increases.disk_read.value(), 200 * 512);
+  EXPECT_DOUBLE_EQ(increases.received.value(), 500);
+  EXPECT_DOUBLE_EQ(increases.sent.value(), 0);
 }
 
 TEST_F(RecorderTest, AMachineWithoutReadingsHasNoCurves) {
   auto r = recorder();
   for (int i = 0; i < 3; ++i) r.read(i);
   EXPECT_TRUE(r.curves().empty());
-  EXPECT_FALSE(r.gains().disk_read || r.gains().minor_faults || r.peak_resident());
+  EXPECT_FALSE(r.increases().disk_read || r.increases().minor_faults || r.peak_resident());
 }
 
 TEST_F(RecorderTest, FilesThatVanishOrGoBackLeaveGaps) {
@@ -90,8 +90,8 @@ TEST_F(RecorderTest, FilesThatVanishOrGoBackLeaveGaps) {
   cpus(9, 9, 9, 9);
   r.read(2);
   EXPECT_FALSE(r.curve("cpu_utilisation")) << "never two readings in a row";
-  EXPECT_FALSE(r.gains().disk_read);
-  EXPECT_DOUBLE_EQ(r.gains().received.value(), 100);
+  EXPECT_FALSE(r.increases().disk_read);
+  EXPECT_DOUBLE_EQ(r.increases().received.value(), 100);
 }
 
 TEST_F(RecorderTest, AStoppedClockAddsNoPoints) {

@@ -129,7 +129,7 @@ void needs_value(KernelCall&) {
 /// A value that reaches only sizes and arithmetic is assumed to be 1
 /// (torchscript/run/decisions.cpp).
 void local_scalar(KernelCall& call) {
-  if (evaluation_state().next_value_decides) needs_value(call);
+  if (evaluation_state().next_value_is_condition) needs_value(call);
   const auto dtype = call.tensor("self").scalar_type();
   evaluation_state().assumed = Assumption::kNumberOne;
   if (dtype == at::kBool) return call.answer(at::Scalar(true));

@@ -46,7 +46,7 @@ class Scanner {
   explicit Scanner(std::string_view text) : text_(text) {}
 
   std::string_view run() {
-    while (at_ < text_.size() && wrong_.empty()) {
+    while (at_ < text_.size() && error_.empty()) {
       const char c = text_[at_];
       if (c == '\n') {
         line_end();
@@ -59,7 +59,7 @@ class Scanner {
         token(c);
       }
     }
-    return wrong_;
+    return error_;
   }
 
  private:
@@ -69,7 +69,7 @@ class Scanner {
   };
 
   void refuse_if(bool bad, std::string_view why) {
-    if (bad && wrong_.empty()) wrong_ = why;
+    if (bad && error_.empty()) error_ = why;
   }
 
   void line_end() {
@@ -188,7 +188,7 @@ class Scanner {
   bool line_start_ = true, header_next_ = false;
   bool in_class_ = false, class_level_ = false;
   int indent_ = 0, class_indent_ = 0, elifs_ = 0, empty_lines_ = 0, lines_ = 0;
-  std::string_view wrong_;
+  std::string_view error_;
 };
 
 }  // namespace

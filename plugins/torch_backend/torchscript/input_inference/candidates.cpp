@@ -113,10 +113,10 @@ std::vector<at::Tensor> companions(const at::Tensor& main) {
   return out;
 }
 
-class Combiner {
+class CandidateCombiner {
  public:
-  Combiner(const std::vector<UnknownInput>& unknowns, const at::Tensor& given,
-           const std::vector<int64_t>& sizes)
+  CandidateCombiner(const std::vector<UnknownInput>& unknowns, const at::Tensor& given,
+                    const std::vector<int64_t>& sizes)
       : unknowns_(unknowns), given_(given), sizes_(sizes) {}
 
   std::vector<Candidate> run() {
@@ -246,7 +246,7 @@ std::string tensor_option(const at::Tensor& t) {
 std::vector<Candidate> input_candidates(const std::vector<UnknownInput>& unknowns,
                                         const at::Tensor& given,
                                         const std::vector<int64_t>& sizes) {
-  return Combiner(unknowns, given, sizes).run();
+  return CandidateCombiner(unknowns, given, sizes).run();
 }
 
 std::string as_option(const c10::IValue& value) {

@@ -119,7 +119,7 @@ Callee callee_of(const torch::jit::Node* node, const Frame& frame) {
   return {};
 }
 
-class Follower {
+class ConstraintFinder {
  public:
   Constraint run(const Value* value, const FramePtr& frame) {
     if (++steps_ > kMaxSteps || !seen_.insert({value, frame}).second) return {};
@@ -280,7 +280,7 @@ Constraint constraint_on_argument(const torch::jit::Module& root, size_t i) {
   frame->graph = method ? graph_of(&method->function()) : nullptr;
   if (!frame->graph || i + 1 >= frame->graph->inputs().size()) return {};
   frame->bound.emplace_back(root._ivalue());
-  return Follower().run(frame->graph->inputs()[i + 1], frame);
+  return ConstraintFinder().run(frame->graph->inputs()[i + 1], frame);
 }
 
 Constraint constraint_of_weights(const torch::jit::Module& root) {

@@ -38,7 +38,7 @@ void report_failure(const Failure& f, const InputSet& inputs) {
                                        "the model on real data");
   }
   const auto given = given_text(inputs);
-  const auto [what, of_weights] = misfit(f);
+  const auto [what, of_weights] = describe_failure(f);
   if (!given.empty())
     throw Error(TMETER_BAD_MODEL, what + (of_weights ? " from " : ", with ") + given);
   const auto inferred = inferred_text(inputs);
@@ -52,7 +52,8 @@ void report_unknown_operators(const Failure& first, const std::string& operators
       "the model calls " + operators +
           ", whose library is not loaded, and no guess at the shape of the result fits. With "
           "the first guess, " +
-          misfit(first).text + ". Install a plugin with a shape rule for it (docs/abi.md)");
+          describe_failure(first).text +
+          ". Install a plugin with a shape rule for it (docs/abi.md)");
 }
 
 void report_no_fit(const Failure& first, const std::vector<InputSet>& tried,
@@ -64,8 +65,8 @@ void report_no_fit(const Failure& first, const std::vector<InputSet>& tried,
   }
   throw Error(TMETER_BAD_USAGE,
               "the file does not describe the model's inputs: " + signature(forward) +
-                  ". None of these fits: " + names + ". With the first, " + misfit(first).text +
-                  ". Give the inputs with --input");
+                  ". None of these fits: " + names + ". With the first, " +
+                  describe_failure(first).text + ". Give the inputs with --input");
 }
 
 std::vector<c10::IValue> values_of(const InputSet& inputs) {

@@ -45,7 +45,7 @@ Declarations::Declarations(const Archive& archive, const Call& call) {
     if (name.ends_with(".py")) find_foreign_calls(archive.read(entry), is_known, calls);
   }
   for (const auto& [op, written] : calls) {
-    while_reading("code", [&] {
+    translate_load_errors("code", [&] {
       const auto rule = find_rule(call, op);
       declare_operator(op, rule ? rule->schema : schema_of_calls(op, written));
       if (rule)

@@ -93,7 +93,7 @@ c10::intrusive_ptr<c10::ivalue::Object> ModelFile::make_object(const c10::Strong
   if (auto module = packed_module(type, state)) return *module;
   auto object = c10::ivalue::Object::create(type, cls->numAttributes());
   if (auto* set_state = cls->findMethod("__setstate__")) {
-    if (!trusted_) refuse_code_at_load(archive_.path(), *cls);
+    if (!trusted_) refuse_setstate(archive_.path(), *cls);
     run_set_state(*set_state, object, state);
     return object;
   }
@@ -129,7 +129,7 @@ c10::IValue ModelFile::weightless(const c10::IValue& value) {
 
 /// The type, compiled if it was not yet.
 c10::StrongTypePtr ModelFile::type_named(const c10::QualifiedName& name) {
-  const Compiling compiling;
+  const CompilationGuard guard;
   return {code_, importer_.loadType(name)};
 }
 
@@ -139,7 +139,7 @@ c10::IValue ModelFile::unpickle(const std::string& name) {
   const auto data = archive_.read(record);
   check_pickle(data, record);
   quantized_ = names_quantized(data);
-  return while_reading(record, [&] {
+  return translate_load_errors(record, [&] {
     size_t at = 0;
     const auto reader = [&](char* out, size_t size) {
       const auto part = data.substr(at, size);

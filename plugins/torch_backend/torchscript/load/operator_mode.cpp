@@ -39,7 +39,7 @@ OperatorMode::OperatorMode(OperatorObserver& observer)
 
 OperatorMode::~OperatorMode() { current_observer() = before_; }
 
-void Compiling::on_operator(const c10::OperatorHandle& op, torch::jit::Stack& stack) {
+void CompilationGuard::on_operator(const c10::OperatorHandle& op, torch::jit::Stack& stack) {
   // LibTorch pools equal constants; it calls no other operator while it compiles.
   const auto& name = op.schema().name();
   TORCH_CHECK(name == "aten::equal" || name == "aten::detach", "the operator ", name,

@@ -30,9 +30,9 @@ class OperatorMode {
 /// During its lifetime, LibTorch compiles a file's code in this thread. Constant folding and
 /// default values would run parts of that code, which is refused except for comparisons of
 /// constants.
-class Compiling final : private OperatorObserver {
+class CompilationGuard final : private OperatorObserver {
  public:
-  Compiling() : mode_(*this) {}
+  CompilationGuard() : mode_(*this) {}
 
  private:
   void on_operator(const c10::OperatorHandle& op, torch::jit::Stack& stack) override;

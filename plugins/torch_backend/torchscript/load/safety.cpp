@@ -80,7 +80,7 @@ constexpr const char* kTrust = " Use --trust only if you would run this file as 
 
 }  // namespace
 
-void refuse_code_at_load(const std::string& file, const c10::ClassType& cls) {
+void refuse_setstate(const std::string& file, const c10::ClassType& cls) {
   const auto name = last_part(plain_type_name(cls));
   throw Error(TMETER_REFUSED, file + " runs code while it is loaded (class " + name +
                                   " defines __setstate__)." + kTrust);

@@ -11,7 +11,7 @@ namespace tmeter::torch_backend {
 class ModelFile;
 
 /// Throws TMETER_REFUSED, because this class would run code while the file is loaded.
-[[noreturn]] void refuse_code_at_load(const std::string& file, const c10::ClassType& cls);
+[[noreturn]] void refuse_setstate(const std::string& file, const c10::ClassType& cls);
 
 /// Throws TMETER_BAD_MODEL if `value`, or an item of it, is an object of another class than in
 /// `type`: compiled code accesses attributes of objects unchecked.

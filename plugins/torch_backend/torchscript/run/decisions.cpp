@@ -209,7 +209,7 @@ c10::Symbol mark_symbol() {
   static const auto symbol = [] {
     static const torch::jit::RegisterOperators registration({torch::jit::Operator(
         "tmeter::decides() -> ()",
-        [](torch::jit::Stack&) { evaluation_state().next_value_decides = true; },
+        [](torch::jit::Stack&) { evaluation_state().next_value_is_condition = true; },
         c10::AliasAnalysisKind::CONSERVATIVE)});
     return c10::Symbol::fromQualString("tmeter::decides");
   }();

@@ -235,7 +235,7 @@ void Run::on_operator(const c10::OperatorHandle& op, Stack& stack) {
     limits_.count_operator(items_of(args));
     if (info.name == "aten::_print") return torch::jit::drop(stack, info.args.size());
     evaluator_.execute(op, stack);
-    evaluation_state().next_value_decides = false;
+    evaluation_state().next_value_is_condition = false;
     if (evaluator_.assumed() != Assumption::kNone && assumed_.empty())
       assumed_ = info.full_name() + (calls_.path().empty() ? "" : " in " + calls_.path());
     if (!recorder_) return;

@@ -1,4 +1,4 @@
-// Layers over sound (wav2vec 2.0, HuBERT): convolutions turn samples into frames, and one
+// Layers over audio (wav2vec 2.0, HuBERT): convolutions turn samples into frames, and one
 // convolution adds positions to the frames.
 #include <algorithm>
 
@@ -22,8 +22,9 @@ std::vector<Step> steps_of(const Model& model, const Module& stack) {
     const auto weight = find_tensor(find_child(stack.child(i), "conv"), "weight");
     const auto stride = model.settings.integer_of_layer(kStrides, i);
     if (!weight || weight.shape().rank() != 3 || weight.shape()[2] == 0 || !stride || *stride == 0)
-      throw NotUnderstood("'" + std::string(stack.child(i).path()) +
-                          "' is not a convolution with a stride in " + model.settings.source());
+      throw UnsupportedStructure("'" + std::string(stack.child(i).path()) +
+                                 "' is not a convolution with a stride in " +
+                                 model.settings.source());
     if (const auto stated = model.settings.integer_of_layer({"conv_kernel"}, i);
         stated && *stated != weight.shape()[2])
       contradict(model,
@@ -49,11 +50,11 @@ Value frames_of(Model& model, const Module& stack) {
   const auto least = samples_of_frame(steps);
   const auto batch = p.batch();
   auto length = p.symbol("samples", 0, std::max(kUsualSamples, least), least);
-  const auto sound = p.input("input_values", p.dtype(), {batch, length});
-  auto x = p.view(sound, {batch, 1, length});
-  const Program::Calling calling(p, stack, "torch.nn.modules.container.ModuleList");
+  const auto audio = p.input("input_values", p.dtype(), {batch, length});
+  auto x = p.view(audio, {batch, 1, length});
+  const Program::ModuleCallScope calling(p, stack, "torch.nn.modules.container.ModuleList");
   for (const auto& step : steps) {
-    const Program::Calling inside(p, step.module, "Step");
+    const Program::ModuleCallScope inside(p, step.module, "Step");
     const auto shape = step.weight.shape();
     length = p.derived(TMETER_EXPR_FLOORDIV,
                        p.derived(TMETER_EXPR_ADD, length, step.stride - shape[2]), step.stride);
@@ -77,8 +78,9 @@ Value add_positions_by_convolution(Model& model, const Module& m, const Value& x
              length = first_tensor(holder, {"original0", "weight_g"}),
              bias = find_tensor(conv, "bias");
   if (!weight || weight.shape().rank() != 3 || !length)
-    throw NotUnderstood("'" + std::string(m.path()) + "' is not a known convolution of positions");
-  const Program::Calling calling(p, conv, "torch.nn.modules.conv.Conv1d");
+    throw UnsupportedStructure("'" + std::string(m.path()) +
+                               "' is not a known convolution of positions");
+  const Program::ModuleCallScope calling(p, conv, "torch.nn.modules.conv.Conv1d");
   const auto shape = weight.shape();
   const auto width = shape[2];
   const auto groups = x.back().number / std::max<int64_t>(shape[1], 1);
@@ -100,7 +102,7 @@ Value add_positions_by_convolution(Model& model, const Module& m, const Value& x
 
 }  // namespace
 
-void write_sound(Model& model, const Module& root, const Module& convolutions,
+void write_audio(Model& model, const Module& root, const Module& convolutions,
                  const Module& stack) {
   auto& p = model.program;
   const auto count = layer_count(model, stack, kLayers);
@@ -108,7 +110,7 @@ void write_sound(Model& model, const Module& root, const Module& convolutions,
   model.bidirectional = true;
   Value x;
   {
-    const Program::Calling calling(p, base, "");
+    const Program::ModuleCallScope calling(p, base, "");
     x = frames_of(model, convolutions);
     const auto projection = find_child(base, "feature_projection");
     if (const auto norm = find_child(projection, "layer_norm")) x = p.norm(norm, x);
@@ -117,7 +119,7 @@ void write_sound(Model& model, const Module& root, const Module& convolutions,
     if (const auto hidden = find_tensor(base, "masked_spec_embed")) p.use(hidden);
     const auto positions = find_child(encoder, "pos_conv_embed");
     if (!positions)
-      throw NotUnderstood("'" + std::string(encoder.path()) + "' has no pos_conv_embed");
+      throw UnsupportedStructure("'" + std::string(encoder.path()) + "' has no pos_conv_embed");
     x = add_positions_by_convolution(model, positions, x);
     for (size_t i = 0; i < count; ++i) x = write_layer(model, stack.child(i), i, x);
     x = final_norm(model, encoder, x);
