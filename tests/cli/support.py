@@ -21,6 +21,7 @@ _libtorch = BUILD / "plugins" / "torch_backend" / "libtorch-version"
 # The LibTorch version the backend is built with: (2, 15, 0); empty without a backend.
 LIBTORCH = tuple(map(int, _libtorch.read_text().strip().split("."))) if HAVE_TORCH and _libtorch.exists() else ()
 SANITIZED = os.environ.get("SANITIZE", "") != ""
+SANITIZES_THREADS = "thread" in os.environ.get("SANITIZE", "")  # which takes several times the memory
 _CCACHE = ["ccache"] if shutil.which("ccache") else []
 # For a process that ends in the sandbox or under a tracer, where LeakSanitizer cannot run.
 NO_LEAKS = {"ASAN_OPTIONS": "detect_leaks=0"}
