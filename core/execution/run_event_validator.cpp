@@ -46,7 +46,7 @@ void RunEventValidator::check_place(int32_t event) const {
     if (begun_) refuse("a run begins twice");
     return;
   }
-  if (!begun_) refuse("an event comes before the begin of its run");
+  if (!begun_) refuse("an event comes before the start of its run");
   if (ended_) refuse("an event comes after the end of its run");
   if (!is_reported(kind_, event))
     refuse("an event of kind " + std::to_string(event) + " does not belong to a run of kind " +
@@ -55,9 +55,9 @@ void RunEventValidator::check_place(int32_t event) const {
 }
 
 void RunEventValidator::check_node(const tmeter_event& event) const {
-  if (is_of_operator(event.kind) && !event.node) refuse("an event of an operator has no operator");
+  if (is_of_operator(event.kind) && !event.node) refuse("an operator event names no operator");
   if (event.node && !graph_->has(from_handle(event.node)))
-    refuse("an event is of a node that the graph does not have");
+    refuse("an event names a node that the graph does not have");
 }
 
 void RunEventValidator::check_time(const tmeter_event& event) {
@@ -72,7 +72,7 @@ void RunEventValidator::check_time(const tmeter_event& event) {
 /// Operators are sequential; an operator inside another one is not reported.
 void RunEventValidator::check_operator(const tmeter_event& event) {
   if (event.kind == TMETER_EVENT_OP_BEGIN) {
-    if (current_) refuse("an operator begins before the one at work has ended");
+    if (current_) refuse("an operator begins before the current one has ended");
     current_ = event.node;
     operator_begin_ = event.nanoseconds;
     return;
@@ -86,8 +86,7 @@ void RunEventValidator::check_operator(const tmeter_event& event) {
 
 /// The total must also fit an integer, because observers sum the bytes.
 void RunEventValidator::check_memory(const tmeter_event& event) {
-  if (event.bytes <= 0)
-    refuse("an event of memory is of " + std::to_string(event.bytes) + " bytes");
+  if (event.bytes <= 0) refuse("a memory event has " + std::to_string(event.bytes) + " bytes");
   if (__builtin_add_overflow(total_bytes_, event.bytes, &total_bytes_))
     refuse("a run allocates and frees more than 2^63 bytes");
 }

@@ -195,20 +195,20 @@ class Runs(CliTest):
         self.assertIn("no plugin that runs models is installed", done.stderr)
 
     def test_an_executor_that_breaks_its_contract(self):
-        for how, words in (("no-node", "an event of an operator has no operator"),
-                           ("no-bytes", "an event of memory is of -100 bytes"),
+        for how, words in (("no-node", "an operator event names no operator"),
+                           ("no-bytes", "a memory event has -100 bytes"),
                            ("cut-event", "its tmeter_event is too small: struct_size is"),
                            ("backwards", "ns began after that, at"), ("no-end", "a run has no end"),
                            ("two-ends", "an event comes after the end of its run"),
                            ("huge", "a run allocates and frees more than 2^63 bytes"),
                            ("two-begins", "a run begins twice"),
                            ("no-begin", "an operator ends that has not begun"),
-                           ("overlap", "an operator begins before the one at work has ended"),
+                           ("overlap", "an operator begins before the current one has ended"),
                            ("mixed", "an operator ends that has not begun"),
                            ("open", "a run ends before one of its operators"),
                            ("earlier", "an event at 7 ns is reported after one at"),
                            ("kind-of-run", "an event of kind 2 does not belong to a run of kind 1"),
-                           ("no-such-node", "an event is of a node that the graph does not have"),
+                           ("no-such-node", "an event names a node that the graph does not have"),
                            ("late-fact", "facts of the runs are reported in `prepare` of an executor"),
                            ("late-weights", "an executor gets weights in `prepare`"),
                            ("early", "events belong to runs of the model")):
