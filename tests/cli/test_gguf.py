@@ -8,9 +8,10 @@ import re
 import shlex
 import shutil
 import struct
+import unittest
 
 from gguf_writer import ARRAY, Q4_K, Q8_0, TEXT, U32, Writer, model, padded, split_pairs
-from support import FIXTURES, CliTest, main, report, tmeter
+from support import FIXTURES, SANITIZES_THREADS, CliTest, main, report, tmeter
 
 HERE = FIXTURES / "gguf"
 EXPECTED = json.loads((HERE / "expected.json").read_text())["files"]
@@ -414,6 +415,7 @@ class BadInput(CliTest):
         self.refuse(["1152921504606846976 bytes"], writer.header([], [], (0, 1)) + struct.pack("<Q", 1 << 60) + bytes(50))
         self.refuse(["key 'k'", "1000000000 items"], writer.header([("k", ARRAY, (TEXT, []))], [])[:-8] + struct.pack("<Q", 10**9))
 
+    @unittest.skipIf(SANITIZES_THREADS, "addresses for a terabyte are not always left")
     def test_claims_beyond_a_file_of_a_terabyte(self):
         """Holes have room for all claimed sizes."""
         writer, size = Writer(), 1 << 40
