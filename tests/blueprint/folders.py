@@ -45,6 +45,11 @@ def tensors_of(rows):
     return {name: (dtype, shape) for pattern, dtype, shape, numbers in rows for name in names_of(pattern, numbers)}
 
 
+def require_mappable(size):
+    if size > MAX_BYTES:
+        raise unittest.SkipTest(f"a file of {size:,} bytes cannot be mapped")
+
+
 def write_safetensors(path, tensors):
     header, at = {}, 0
     for name, (dtype, shape) in sorted(tensors.items()):
@@ -53,8 +58,7 @@ def write_safetensors(path, tensors):
             size *= n
         header[name] = {"dtype": code, "shape": shape, "data_offsets": [at, at + size]}
         at += size
-    if at > MAX_BYTES:
-        raise unittest.SkipTest(f"{os.path.basename(path)} of {at:,} bytes cannot be mapped")
+    require_mappable(at)
     text = json.dumps({"__metadata__": {"format": "pt"}, **header}).encode()
     with open(path, "wb") as f:
         f.write(struct.pack("<Q", len(text)) + text)
