@@ -22,12 +22,13 @@ _libtorch = BUILD / "plugins" / "torch_backend" / "libtorch-version"
 LIBTORCH = tuple(map(int, _libtorch.read_text().strip().split("."))) if HAVE_TORCH and _libtorch.exists() else ()
 SANITIZED = os.environ.get("SANITIZE", "") != ""
 SANITIZES_THREADS = "thread" in os.environ.get("SANITIZE", "")  # which takes several times the memory
+TIMEOUT = 600 if SANITIZED else 120
 _CCACHE = ["ccache"] if shutil.which("ccache") else []
 # For a process that ends in the sandbox or under a tracer, where LeakSanitizer cannot run.
 NO_LEAKS = {"ASAN_OPTIONS": "detect_leaks=0"}
 
 
-def tmeter(*arguments, timeout=120, cwd=None, env=None):
+def tmeter(*arguments, timeout=TIMEOUT, cwd=None, env=None):
     """Runs tmeter; returns the finished process with text output."""
     environment = {**os.environ, "TMETER_PLUGIN_PATH": "", "XDG_DATA_HOME": "/nonexistent", **(env or {})}
     return subprocess.run(
