@@ -59,7 +59,8 @@ Operator = collections.namedtuple("Operator", "kind name schema reason")
 
 def printed(*arguments):
     # aten::_add_batch_dim of a scalar makes LibTorch allocate 2**64 - 16 bytes, whose failure it reports.
-    env = {**os.environ, "ASAN_OPTIONS": "allocator_may_return_null=1"}
+    options = {name: f"{os.environ.get(name, '')} allocator_may_return_null=1" for name in ("ASAN_OPTIONS", "TSAN_OPTIONS")}
+    env = {**os.environ, **options}
     done = subprocess.run([REVIEW, *arguments], capture_output=True, text=True, check=True, timeout=600, env=env)
     return [Operator(*line.split("\t")) for line in done.stdout.splitlines()]
 
