@@ -8,8 +8,12 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "blueprint"))
+from folders import require_mappable  # noqa: E402
 
 TMETER = os.environ.get("TMETER", "build/release/bin/tmeter")
 SOURCE = pathlib.Path(os.environ.get("SOURCE", "."))
@@ -90,6 +94,13 @@ class CliTest(unittest.TestCase):
     def file(self, name, content=b""):
         path = self.folder / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    def file_with_hole(self, name, content, size):
+        """The content, then a hole up to `size` bytes. Skips the test where a file of this size cannot be mapped."""
+        require_mappable(size)
+        path = self.file(name, content)
+        os.truncate(path, size)
         return path
 
     def assert_refused(self, status, words, *arguments, **kwargs):

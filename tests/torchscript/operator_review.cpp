@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/in_child.hpp"
 #include "torchscript/review/review.hpp"
 
 namespace {
@@ -135,23 +136,15 @@ void call_in_all_forms(const c10::OperatorHandle& op) {
   }
 }
 
-/// 16 GiB of address space. A sanitizer maps terabytes from the start, so it gets no limit.
-void limit_memory() {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  const rlimit memory{uint64_t{16} << 30, uint64_t{16} << 30};
-  setrlimit(RLIMIT_AS, &memory);
-#endif
-}
-
 /// How a process that calls these operators ends.
 int end_of(const std::vector<c10::OperatorHandle>& ops, size_t begin, size_t end) {
   std::cout.flush();
   const pid_t child = fork();
   if (child == 0) {
-    const rlimit seconds{20, 20}, none{0, 0};
+    const rlimit seconds{20, 20}, none{0, 0}, memory{uint64_t{16} << 30, uint64_t{16} << 30};
     setrlimit(RLIMIT_CPU, &seconds);
     setrlimit(RLIMIT_CORE, &none);
-    limit_memory();
+    if (tmeter::testing::kMemoryIsLimited) setrlimit(RLIMIT_AS, &memory);
     if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)) _exit(2);
     const c10::InferenceMode inference;
     for (size_t i = begin; i < end; ++i) call_in_all_forms(ops[i]);
