@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from build_time import reference as compile_fixed_file
+from build_time import REFERENCE_SECONDS, reference as compile_fixed_file
 from measure import run_once
 
 HERE = Path(__file__).resolve().parent
@@ -31,7 +31,6 @@ JSON = "{work}/report.json"
 EVERYTHING = ("--full", "--inference", *(f"--report={{work}}/all.{kind}" for kind in ("txt", "html", "xml", "json")))
 SIZE = 0.5  # GB of weights
 COMPRESSION_SECONDS = 0.045  # on an idle AMD EPYC (Zen 4)
-COMPILATION_SECONDS = 2.7  # the middle of 2.4 to 3.1 s, as docs/dev/build.md recorded it for 34006a0 to 4ee7fb1
 FEWEST, MOST = 3, 15  # runs of a row
 
 
@@ -81,7 +80,7 @@ def slowness():
     """
     with tempfile.TemporaryDirectory() as folder:
         compilation = compile_fixed_file(Path(folder))
-    return max(1.0, compression_seconds() / COMPRESSION_SECONDS, compilation / COMPILATION_SECONDS)
+    return max(1.0, compression_seconds() / COMPRESSION_SECONDS, compilation / REFERENCE_SECONDS)
 
 
 def compression_seconds():
