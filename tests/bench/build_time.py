@@ -24,8 +24,6 @@ HEADING = "## Current"
 ENVIRONMENT = {**os.environ, "CCACHE_DISABLE": "1"}
 REFERENCE = "#include <algorithm>\n#include <functional>\n#include <map>\n#include <regex>\n#include <string>\n" \
             "std::regex r{\"a|b\"};\nstd::map<std::string, std::function<int()>> m;\n"
-
-
 REFERENCE_SECONDS = 2.7  # of the fixed file: the middle of 2.4 to 3.1 s, as docs/dev/build.md recorded it for 34006a0 to 4ee7fb1
 
 
