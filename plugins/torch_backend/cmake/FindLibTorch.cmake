@@ -137,8 +137,10 @@ file(STRINGS "${LibTorch_ROOT}/lib/libc10.so" _LibTorch_symbol LIMIT_COUNT 1
      REGEX "^_ZN3c105ErrorC[12]ENS_14SourceLocationENSt7__cxx1112basic_string")
 if(_LibTorch_symbol)
   set(LibTorch_CXX11_ABI 1)
+  set(_LibTorch_definitions "")
 else()
   set(LibTorch_CXX11_ABI 0)
+  set(_LibTorch_definitions "_GLIBCXX_USE_CXX11_ABI=0")
 endif()
 
 # PyPI's wheels keep CUDA's own libraries in site-packages/nvidia/<part>/lib: cu13 since torch 2.9,
@@ -169,7 +171,7 @@ set_target_properties(
     IMPORTED_LOCATION "${LibTorch_ROOT}/lib/libc10.so"
     INTERFACE_INCLUDE_DIRECTORIES
       "${LibTorch_ROOT}/include;${LibTorch_ROOT}/include/torch/csrc/api/include"
-    INTERFACE_COMPILE_DEFINITIONS "_GLIBCXX_USE_CXX11_ABI=${LibTorch_CXX11_ABI};NDEBUG"
+    INTERFACE_COMPILE_DEFINITIONS "${_LibTorch_definitions};NDEBUG"
     INTERFACE_LINK_OPTIONS "${_LibTorch_link_options}")
 
 add_library(LibTorch::torch_cpu SHARED IMPORTED GLOBAL)

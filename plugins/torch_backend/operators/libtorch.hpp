@@ -1,22 +1,28 @@
-// The headers of LibTorch that these folders use.
+// The headers of LibTorch about tensors and operators. ATen/Functions.h would include 2,700 headers
+// of operators and take 5 s in each unit.
 #pragma once
-#include <ATen/Functions.h>
 #include <ATen/Parallel.h>
 #include <ATen/ScalarOps.h>
 #include <ATen/core/dispatch/Dispatcher.h>
-#include <ATen/record_function.h>
-#include <torch/csrc/jit/api/function_impl.h>
-#include <torch/csrc/jit/api/module.h>
-#include <torch/csrc/jit/frontend/builtin_functions.h>
-#include <torch/csrc/jit/ir/ir.h>
-#include <torch/csrc/jit/runtime/custom_operator.h>
-#include <torch/csrc/jit/runtime/graph_executor.h>
-#include <torch/csrc/jit/runtime/interpreter.h>
-#include <torch/csrc/jit/runtime/print_handler.h>
-#include <torch/csrc/jit/serialization/import_source.h>
-#include <torch/csrc/jit/serialization/storage_context.h>
-#include <torch/csrc/jit/serialization/unpickler.h>
+#include <ATen/core/stack.h>
+#include <ATen/ops/_sparse_coo_tensor_unsafe.h>
+#include <ATen/ops/_sparse_csr_tensor_unsafe.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/convolution.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/empty_strided.h>
+#include <ATen/ops/eq.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/result_type.h>
+#include <ATen/ops/zeros.h>
 #include <torch/library.h>
-#include <torch/version.h>
 
 #include <tmeter/cpp/plugin.hpp>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "operators/libtorch.hpp"
+#include "operators/libtorch_jit.hpp"
 
 namespace tmeter::torch_backend {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "operators/libtorch.hpp"
+#include "operators/libtorch_jit.hpp"
 #include "torchscript/load/model_file.hpp"
 
 namespace tmeter::torch_backend {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "operators/evaluator.hpp"
-#include "operators/libtorch.hpp"
+#include "operators/libtorch_jit.hpp"
 #include "operators/missing_operators.hpp"
 #include "torchscript/archive/archive.hpp"
 

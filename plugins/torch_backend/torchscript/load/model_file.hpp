@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "operators/libtorch.hpp"
+#include "operators/libtorch_jit.hpp"
 #include "torchscript/archive/archive.hpp"
 #include "torchscript/load/foreign_operators.hpp"
 #include "torchscript/load/storage.hpp"

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "operators/libtorch.hpp"
+#include "operators/libtorch_jit.hpp"
 
 namespace tmeter::torch_backend {
 

@@ -3,7 +3,7 @@
 // A dispatch mode does this: an otherwise unused key of LibTorch's dispatcher, active in one
 // thread only. Operators called inside of operators are not seen.
 #pragma once
-#include "operators/libtorch.hpp"
+#include "operators/libtorch_jit.hpp"
 
 namespace tmeter::torch_backend {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "operators/libtorch.hpp"
+#include "operators/libtorch_jit.hpp"
 #include "torchscript/archive/archive.hpp"
 
 namespace tmeter::torch_backend {

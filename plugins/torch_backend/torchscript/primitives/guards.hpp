@@ -10,7 +10,7 @@
 #pragma once
 #include <cstdint>
 
-#include "operators/libtorch.hpp"
+#include "operators/libtorch_jit.hpp"
 #include "torchscript/review/review.hpp"
 
 namespace tmeter::torch_backend {

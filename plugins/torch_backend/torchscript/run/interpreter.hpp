@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "operators/evaluator.hpp"
-#include "operators/libtorch.hpp"
+#include "operators/libtorch_jit.hpp"
 #include "operators/limits.hpp"
 #include "operators/messages.hpp"
 #include "torchscript/load/foreign_operators.hpp"

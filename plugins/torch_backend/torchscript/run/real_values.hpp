@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "operators/evaluator.hpp"
-#include "operators/libtorch.hpp"
+#include "operators/libtorch_jit.hpp"
 #include "torchscript/load/model_file.hpp"
 
 namespace tmeter::torch_backend {
