@@ -21,8 +21,8 @@ std::vector<std::string> files_of(const CommandLine& line) {
 }
 
 /// Everything between the command line and the reports. Runs in the worker.
-Ending analyse(Session& session, const std::vector<ReportTarget>& targets,
-               Session::Clock::time_point start) {
+Outcome analyse(Session& session, const std::vector<ReportTarget>& targets,
+                Session::Clock::time_point start) {
   const auto& line = session.line();
   const auto names = chosen_plugins(session.registry(), line.settings.plugins, line.running);
   session.begin(targets, files_of(line), names);
@@ -32,7 +32,7 @@ Ending analyse(Session& session, const std::vector<ReportTarget>& targets,
     analysed.report.assertions.push_back(evaluate(a, *analysed.graph, analysed.report.results));
   session.write(analysed.report);
   require_all(analysed.report.assertions);
-  return session.ending();
+  return session.outcome();
 }
 
 }  // namespace

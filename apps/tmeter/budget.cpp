@@ -242,7 +242,7 @@ SavedReport analysed(Session& session, CommandLine& line, const BudgetCheck& c,
   return report_of_model(session, c.model, plugins, Session::Clock::now());
 }
 
-struct BudgetOutcome {
+struct BudgetResults {
   std::vector<BudgetRow> rows;
   std::string updated;  // messages of --update
   int status = 0;       // status of the first budget whose model or bounds cannot be read
@@ -254,7 +254,7 @@ struct BudgetOutcome {
 };
 
 void check_budget(Session& session, CommandLine& line, BudgetCheck& c, size_t target,
-                  const std::vector<std::string>& plugins, BudgetOutcome& outcome) {
+                  const std::vector<std::string>& plugins, BudgetResults& results) {
   auto after = analysed(session, line, c, plugins);
   std::optional<SavedReport> before;
   if (!line.update && !c.report.empty() && access(c.report.c_str(), F_OK) == 0) {
@@ -272,35 +272,35 @@ void check_budget(Session& session, CommandLine& line, BudgetCheck& c, size_t ta
   }
   if (!line.update) {
     auto rows = rows_of(c, after.report, line.why);
-    std::move(rows.begin(), rows.end(), std::back_inserter(outcome.rows));
+    std::move(rows.begin(), rows.end(), std::back_inserter(results.rows));
     return;
   }
   for (size_t i = 0; i < c.assertions.size(); ++i) {
     const auto& r = after.report.assertions[i];
     c.assertions[i] = moved_bound(r, c.budget.slack);
-    outcome.updated += printable(c.budget.model) + "  " + printable(r.assertion.text) + " → " +
+    results.updated += printable(c.budget.model) + "  " + printable(r.assertion.text) + " → " +
                        printable(c.assertions[i]) + "\n";
   }
   after.report.assertions.clear();
   if (!c.report.empty()) session.write(after.report, {"json", c.report}, target);
 }
 
-Ending ending_of(const BudgetOutcome& outcome, Ending ending, bool why) {
-  const auto broken = outcome.count(BudgetRow::kBroken),
-             unchecked = outcome.count(BudgetRow::kUnchecked);
+Outcome outcome_of(const BudgetResults& results, Outcome outcome, bool why) {
+  const auto broken = results.count(BudgetRow::kBroken),
+             unchecked = results.count(BudgetRow::kUnchecked);
   if (unchecked > 0)
-    return {outcome.status,
+    return {results.status,
             std::to_string(unchecked) + (unchecked == 1 ? " budget" : " budgets") +
                 " cannot be checked, " + std::to_string(broken) + " bounds do not hold",
             true,
             {}};
-  if (broken > 0 && ending.status == 0)
+  if (broken > 0 && outcome.status == 0)
     return {static_cast<int>(ErrorKind::kAssertion),
-            std::to_string(broken) + " of " + std::to_string(outcome.rows.size()) +
+            std::to_string(broken) + " of " + std::to_string(results.rows.size()) +
                 " bounds do not hold" + (why ? "" : "; `tmeter budget --why` names modules"),
             true,
             {}};
-  return ending;
+  return outcome;
 }
 
 /// Targets of a run: the reports on the budgets or, with --update, its messages and the file; then
@@ -310,8 +310,8 @@ struct BudgetTargets {
   size_t reports = 0;  // on the budgets
 };
 
-Ending check_budgets(Session& session, CommandLine& line, const BudgetFile& file,
-                     std::vector<BudgetCheck> checks, const BudgetTargets& targets) {
+Outcome check_budgets(Session& session, CommandLine& line, const BudgetFile& file,
+                      std::vector<BudgetCheck> checks, const BudgetTargets& targets) {
   const auto plugins = chosen_plugins(session.registry(), line.settings.plugins, line.running);
   std::vector<std::string> files;
   for (const auto& c : checks) {
@@ -320,19 +320,19 @@ Ending check_budgets(Session& session, CommandLine& line, const BudgetFile& file
   }
   const auto first_saved = static_cast<ptrdiff_t>(line.update ? 2 : targets.reports);
   session.begin({targets.all.begin() + first_saved, targets.all.end()}, files, plugins);
-  BudgetOutcome outcome;
+  BudgetResults results;
   auto target = static_cast<size_t>(first_saved);
   for (auto& c : checks) {
     if (!is_requested(c, line)) continue;
     try {
-      check_budget(session, line, c, target, plugins, outcome);
+      check_budget(session, line, c, target, plugins, results);
     } catch (const PluginError&) {
       throw;
     } catch (const Error& e) {
       const bool of_this_one = e.kind() == ErrorKind::kUsage || e.kind() == ErrorKind::kModel;
       if (!of_this_one || line.update) throw;
-      if (outcome.status == 0) outcome.status = e.exit_status();
-      outcome.rows.push_back({BudgetRow::kUnchecked, printable(c.budget.model), "",
+      if (results.status == 0) results.status = e.exit_status();
+      results.rows.push_back({BudgetRow::kUnchecked, printable(c.budget.model), "",
                               "(" + c.budget.place + ") " + e.what(), "", c.budget.line});
     }
     target += !c.report.empty();
@@ -341,17 +341,17 @@ Ending check_budgets(Session& session, CommandLine& line, const BudgetFile& file
   if (line.update) {
     std::vector<std::vector<std::string>> lists;
     for (const auto& c : checks) lists.push_back(c.assertions);
-    session.write_text(0, outcome.updated);
+    session.write_text(0, results.updated);
     session.write_text(1, with_assertions(file, lists));
-    return session.ending();
+    return session.outcome();
   }
-  const bool silent = line.verbosity < 0 && outcome.count(BudgetRow::kHolds) == outcome.rows.size();
+  const bool silent = line.verbosity < 0 && results.count(BudgetRow::kHolds) == results.rows.size();
   for (size_t i = 0; i < targets.reports; ++i) {
     const auto& t = targets.all[i];
     session.write_text(
-        i, silent && t.file.empty() ? "" : in_format(t.format, outcome.rows, line.config));
+        i, silent && t.file.empty() ? "" : in_format(t.format, results.rows, line.config));
   }
-  return ending_of(outcome, session.ending(), line.why);
+  return outcome_of(results, session.outcome(), line.why);
 }
 
 BudgetTargets targets_of(const CommandLine& line, const std::vector<BudgetCheck>& checks) {

@@ -226,7 +226,7 @@ int completion_command(const Arguments& arguments) {
     throw Error(ErrorKind::kUsage, "`tmeter completion` takes bash, zsh or fish" +
                                        (shell.empty() ? "" : did_you_mean(shell, shells)));
   add_plugin_host_interfaces();
-  return supervise_command("", [&](Worker& worker) -> Ending {
+  return supervise_command("", [&](Worker& worker) -> Outcome {
     const Registry registry(Settings(), worker.excluded());
     const auto options = option_texts();
     const auto after = values(registry);

@@ -73,7 +73,7 @@ void print_plugin(const Plugin& p, std::ostream& out) {
   print_tables(p.offers().option_tables, prefix, out);
 }
 
-Ending print_configuration(Worker& worker) {
+Outcome print_configuration(Worker& worker) {
   const Settings settings;
   Registry registry(settings, worker.excluded());
   worker.enter_sandbox(run_rights(settings, {}, registry));

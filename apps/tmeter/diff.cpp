@@ -92,7 +92,7 @@ void compare_values(Session& session, const Source& before, const Source& after,
 }
 
 /// Runs in the worker.
-Ending diff(Session& session, std::vector<ReportTarget> targets) {
+Outcome diff(Session& session, std::vector<ReportTarget> targets) {
   const auto& line = session.line();
   const auto plugins = chosen_plugins(session.registry(), line.settings.plugins, line.running);
   choose_diff_writers(session.registry(), targets);
@@ -114,7 +114,7 @@ Ending diff(Session& session, std::vector<ReportTarget> targets) {
   session.note_failures({});
   session.write(after.report);
   require_all(after.report.assertions);
-  return session.ending();
+  return session.outcome();
 }
 
 }  // namespace

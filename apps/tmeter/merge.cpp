@@ -66,8 +66,8 @@ SavedReport merged_shards(const std::vector<std::string>& files) {
 }
 
 /// Runs in the worker.
-Ending merge(Session& session, const std::vector<std::string>& files,
-             const std::vector<ReportTarget>& targets) {
+Outcome merge(Session& session, const std::vector<std::string>& files,
+              const std::vector<ReportTarget>& targets) {
   const auto& line = session.line();
   session.begin(targets, files, session.registry().given_files());
   auto merged = line.index ? merged_index(files) : merged_shards(files);
@@ -81,7 +81,7 @@ Ending merge(Session& session, const std::vector<std::string>& files,
   session.note_failures({});
   session.write(report);
   require_all(report.assertions);
-  return session.ending();
+  return session.outcome();
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ class Check {
     for (const auto& text : request.calls) calls_.push_back(parse_call(text));
   }
 
-  Ending run() {
+  Outcome run() {
     open();
     note_properties();
     const CheckedPlugin checked{*registry_, *plugin_, log_, hardware_, worker_, lines_};
@@ -219,7 +219,7 @@ class Check {
 
 }  // namespace
 
-Ending check_plugin(const CheckRequest& request, Worker& worker) {
+Outcome check_plugin(const CheckRequest& request, Worker& worker) {
   add_report_interfaces();
   if (!worker.excluded().empty()) return {static_cast<int>(ErrorKind::kPlugin), {}, false, {}};
   return Check(request, worker).run();

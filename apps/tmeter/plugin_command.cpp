@@ -83,13 +83,13 @@ int plugin_command(const Arguments& arguments) {
     const CheckRequest request{operand, given.models, given.calls, given.settings};
     for (const auto& call : given.calls) parse_call(call);  // refuse early
     return supervise(job, [&](Worker& worker) {
-      auto ending = check_plugin(request, worker);
+      auto outcome = check_plugin(request, worker);
       worker.report_whole(0);
-      return ending;
+      return outcome;
     });
   }
   const auto output = what == "index" ? operand + "/" + std::string(kIndexName) : given.output;
-  return supervise_command(output, [&](Worker& worker) -> Ending {
+  return supervise_command(output, [&](Worker& worker) -> Outcome {
     std::ostringstream out;
     if (what == "list") list_plugins(given.settings, worker, out);
     if (what == "info") out << plugin_facts(given.settings, operand, worker);

@@ -24,6 +24,6 @@ struct CheckRequest {
 
 /// Checks a library for its reviewer. Runs in the worker, because the plugin's callbacks are
 /// called.
-core::Ending check_plugin(const CheckRequest& request, core::Worker& worker);
+core::Outcome check_plugin(const CheckRequest& request, core::Worker& worker);
 
 }  // namespace tmeter::app

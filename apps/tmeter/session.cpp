@@ -135,7 +135,7 @@ void Session::stopped(const ModelRuns& runs) {
               {}};
 }
 
-Ending Session::ending() const {
+Outcome Session::outcome() const {
   if (stopped_) return *stopped_;
   const bool complete = failures_.empty();
   return {complete ? 0 : static_cast<int>(ErrorKind::kPlugin), "", true, {}};
@@ -162,7 +162,7 @@ std::vector<ReportTarget> report_targets(const CommandLine& line,
 namespace {
 
 /// Blames the model for exhausted memory, with its path, unless a plugin is named.
-Ending run_on_model(const CommandLine& line, const std::function<Ending()>& run) {
+Outcome run_on_model(const CommandLine& line, const std::function<Outcome()>& run) {
   try {
     return run();
   } catch (const std::bad_alloc&) {
@@ -174,7 +174,7 @@ Ending run_on_model(const CommandLine& line, const std::function<Ending()>& run)
 }  // namespace
 
 int run_supervised(const CommandLine& line, const std::vector<ReportTarget>& targets,
-                   const std::function<Ending(Session&)>& work) {
+                   const std::function<Outcome(Session&)>& work) {
   const auto screen = this_screen(line.color);
   Job job{line.model, {}, line.limits, line.verbosity < 0, line.verbosity, false};
   for (const auto& t : targets) job.targets.push_back(t.file);

@@ -66,7 +66,7 @@ class Session {
   /// The whole content of target `i`, which no plugin writes.
   void write_text(size_t i, std::string_view text);
   /// The outcome of a run whose reports are written.
-  core::Ending ending() const;
+  core::Outcome outcome() const;
 
  private:
   void report_problems();
@@ -85,7 +85,7 @@ class Session {
   std::vector<core::ReportTarget> targets_;
   std::vector<std::string> sandbox_;
   std::vector<std::string> failures_;  // in words
-  std::optional<core::Ending> stopped_;
+  std::optional<core::Outcome> stopped_;
 };
 
 /// The reports of a command line. Throws if one would replace an input file.
@@ -94,6 +94,6 @@ std::vector<core::ReportTarget> report_targets(const CommandLine& line,
 
 /// Runs `work` in a supervised worker. Returns the exit status.
 int run_supervised(const CommandLine& line, const std::vector<core::ReportTarget>& targets,
-                   const std::function<core::Ending(Session&)>& work);
+                   const std::function<core::Outcome(Session&)>& work);
 
 }  // namespace tmeter::app

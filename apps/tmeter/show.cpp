@@ -26,7 +26,7 @@ std::vector<AssertionResult> check(const std::vector<Assertion>& requested,
 }
 
 /// Runs in the worker.
-Ending show(Session& session, const std::vector<ReportTarget>& targets) {
+Outcome show(Session& session, const std::vector<ReportTarget>& targets) {
   const auto& line = session.line();
   session.begin(targets, {line.model}, session.registry().given_files());
   auto saved = open_report(line.model);
@@ -42,7 +42,7 @@ Ending show(Session& session, const std::vector<ReportTarget>& targets) {
   session.note_failures({});
   session.write(saved.report);
   require_all(results);
-  return session.ending();
+  return session.outcome();
 }
 
 }  // namespace

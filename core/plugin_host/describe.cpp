@@ -183,12 +183,13 @@ class DescribingProcess {
       if (ready && n == 0) break;
       // The plugin's own child processes may keep the pipe open.
       if (any == 0 && has_ended()) break;
-      if (text.size() > kMaxBytes) end_.by = EndedBy::kBadFrame;
+      if (text.size() > kMaxBytes) end_.cause = ExitCause::kBadFrame;
       if (Clock::now() > deadline)
-        end_.by = EndedBy::kTimeout, end_.limit = seconds_text(kMaxSeconds);
+        end_.cause = ExitCause::kTimeout, end_.limit = seconds_text(kMaxSeconds);
       if (memory.rlim_cur != RLIM_INFINITY && any == 0 && worker_memory(process_) > memory.rlim_cur)
-        end_.by = EndedBy::kMemory, end_.limit = bytes_text(memory.rlim_cur) + " (--max-memory)";
-      if (end_.by != EndedBy::kItself) break;
+        end_.cause = ExitCause::kMemory,
+        end_.limit = bytes_text(memory.rlim_cur) + " (--max-memory)";
+      if (end_.cause != ExitCause::kItself) break;
     }
     wait_for_end();
     end();
@@ -208,8 +209,8 @@ class DescribingProcess {
   }
 
   /// "crashed (abort)"
-  std::string words() const { return describe_end(end_); }
-  bool ended_well() const { return end_.by == EndedBy::kItself && end_.wait_status == 0; }
+  std::string words() const { return describe_exit(end_); }
+  bool ended_well() const { return end_.cause == ExitCause::kItself && end_.wait_status == 0; }
 
  private:
   [[noreturn]] static void fail(const char* call) {
@@ -245,9 +246,10 @@ class DescribingProcess {
   }
 
   void wait_for_end() {
-    for (const auto until = Clock::now() + kMaxWait; end_.by == EndedBy::kItself && !has_ended();
+    for (const auto until = Clock::now() + kMaxWait;
+         end_.cause == ExitCause::kItself && !has_ended();
          std::this_thread::sleep_for(std::chrono::microseconds(50))) {
-      if (Clock::now() > until) end_.by = EndedBy::kBadFrame;
+      if (Clock::now() > until) end_.cause = ExitCause::kBadFrame;
     }
   }
 
@@ -263,7 +265,7 @@ class DescribingProcess {
   Descriptor in_, printed_;
   std::string text_printed_;
   bool printed_ended_ = false;
-  WorkerEnd end_;
+  WorkerExit end_;
 };
 
 bool is_text(const std::string& text) {

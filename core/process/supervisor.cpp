@@ -85,24 +85,24 @@ class Attempt {
         frames_(worker_.frames()),
         validator_(job.runs_model) {}
 
-  Ending run() {
+  Outcome run() {
     outputs_.begin();
     while (!worker_.has_ended() && Clock::now() < kill_deadline_) {
       turn();
       check_limits();
     }
-    if (ended_by_ == EndedBy::kItself) read_rest();
+    if (exit_cause_ == ExitCause::kItself) read_rest();
     stray_.finish(worker_.stray_output(), terminal_);
     terminal_.clear_progress();
-    return ending();
+    return outcome();
   }
 
  private:
   /// The supervisor's own finding takes precedence over the worker's message.
-  Ending ending() {
+  Outcome outcome() {
     const bool exited = WIFEXITED(worker_.wait_status()) && WEXITSTATUS(worker_.wait_status()) == 0;
     const bool is_credible =
-        reported_ && ended_by_ == EndedBy::kItself && exited && !is_inside_plugin(activity());
+        reported_ && exit_cause_ == ExitCause::kItself && exited && !is_inside_plugin(activity());
     if (control_.interrupted) {
       const bool answered = is_credible && reported_->status == kInterruptedStatus;
       if (answered && reported_->reports_stand) return *reported_;
@@ -110,11 +110,11 @@ class Attempt {
       return {kInterruptedStatus, has_message ? reported_->message : kInterruptedWords, false, {}};
     }
     if (is_credible) return explain_failure(activity(), *reported_, participants_);
-    if (reported_ && ended_by_ == EndedBy::kItself)
-      end_by(EndedBy::kContract, "it ended abnormally");
-    return explain_worker_exit(
-        activity(), {ended_by_, worker_.wait_status(), limit_, job_.subject, engine_, participants_,
-                     size_of_model(job_.subject) < size_});
+    if (reported_ && exit_cause_ == ExitCause::kItself)
+      end_by(ExitCause::kContract, "it ended abnormally");
+    return explain_worker_exit(activity(),
+                               {exit_cause_, worker_.wait_status(), limit_, job_.subject, engine_,
+                                participants_, size_of_model(job_.subject) < size_});
   }
 
   void turn() {
@@ -126,15 +126,16 @@ class Attempt {
     if (terminal_.pending())
       watched.push_back({terminal_.fd(), POLLOUT, [this] { terminal_.flush(); }});
     auto until = Clock::now() + kMemoryInterval;
-    if (ended_by_ == EndedBy::kItself) until = std::min({until, control_.deadline, exit_deadline_});
+    if (exit_cause_ == ExitCause::kItself)
+      until = std::min({until, control_.deadline, exit_deadline_});
     wait_for(watched, until);
   }
 
   void read_frames() {
-    if (ended_by_ != EndedBy::kItself) return;
+    if (exit_cause_ != ExitCause::kItself) return;
     if (frames_.read([&](const Frame& f) { on_frame(f); })) return;
     hung_up_ = true;
-    if (frames_.broken()) return end_by(EndedBy::kBadFrame);
+    if (frames_.broken()) return end_by(ExitCause::kBadFrame);
     if (!reported_) exit_deadline_ = in_seconds(kHangUpGrace);
   }
 
@@ -146,9 +147,9 @@ class Attempt {
   }
 
   void on_frame(const Frame& f) {
-    if (ended_by_ != EndedBy::kItself) return;
+    if (exit_cause_ != ExitCause::kItself) return;
     const auto defect = validator_.defect(f, outputs_, worker_.long_reports());
-    if (!defect.empty()) return end_by(EndedBy::kContract, defect);
+    if (!defect.empty()) return end_by(ExitCause::kContract, defect);
     switch (f.kind) {
       case FrameKind::kMessage:
         terminal_.message(f.text);
@@ -186,8 +187,8 @@ class Attempt {
         offender_ = offender_of(f);
         break;
       case FrameKind::kFinished:
-        reported_ = Ending{static_cast<int>(f.numbers[0]), std::string(f.text), f.numbers[1] != 0,
-                           std::move(offender_)};
+        reported_ = Outcome{static_cast<int>(f.numbers[0]), std::string(f.text), f.numbers[1] != 0,
+                            std::move(offender_)};
         exit_deadline_ = in_seconds(kShutdownLimit);
         outputs_.push();
         break;
@@ -210,7 +211,7 @@ class Attempt {
   void on_signal() {
     if (!control_.take_signals()) return;
     const bool again = std::exchange(control_.interrupted, true);
-    if (again || reported_) return end_by(EndedBy::kTimeout);
+    if (again || reported_) return end_by(ExitCause::kTimeout);
     control_.deadline = std::min(control_.deadline, in_seconds(grace_));
     worker_.request_stop();
   }
@@ -223,26 +224,27 @@ class Attempt {
       plugin_end_deadline_ = in_seconds(kShutdownLimit);
     if (now >= control_.deadline) {
       const bool has_timeout = job_.limits.timeout > 0;
-      end_by(EndedBy::kTimeout,
+      end_by(ExitCause::kTimeout,
              seconds_text(has_timeout ? job_.limits.timeout : kShutdownLimit) + " (--timeout)");
     } else if (now >= file_deadline_) {
-      end_by(EndedBy::kTimeout, seconds_text(job_.limits.running_file) + " (--timeout)");
+      end_by(ExitCause::kTimeout, seconds_text(job_.limits.running_file) + " (--timeout)");
     } else if (now >= plugin_end_deadline_) {
-      end_by(EndedBy::kTimeout, seconds_text(kShutdownLimit));
+      end_by(ExitCause::kTimeout, seconds_text(kShutdownLimit));
     } else if (now >= exit_deadline_) {
-      end_by(reported_ ? EndedBy::kLingering : EndedBy::kBadFrame, seconds_text(kShutdownLimit));
+      end_by(reported_ ? ExitCause::kLingering : ExitCause::kBadFrame,
+             seconds_text(kShutdownLimit));
     } else if (now >= next_memory_check_) {
       next_memory_check_ = now + kMemoryInterval;
       if (worker_.memory() > job_.limits.memory)
-        end_by(EndedBy::kMemory, bytes_text(job_.limits.memory) + " (--max-memory)");
+        end_by(ExitCause::kMemory, bytes_text(job_.limits.memory) + " (--max-memory)");
     }
   }
 
   /// The first reason is kept.
-  void end_by(EndedBy reason, const std::string& limit = {}) {
+  void end_by(ExitCause reason, const std::string& limit = {}) {
     worker_.end();
-    if (ended_by_ != EndedBy::kItself) return;
-    ended_by_ = reason;
+    if (exit_cause_ != ExitCause::kItself) return;
+    exit_cause_ = reason;
     limit_ = limit;
     kill_deadline_ = in_seconds(kKillWait);
   }
@@ -256,11 +258,11 @@ class Attempt {
   WorkerProcess worker_;
   FrameReader frames_;
   FrameValidator validator_;
-  std::optional<Ending> reported_;
+  std::optional<Outcome> reported_;
   std::optional<Excluded> offender_;
   std::vector<Participant> participants_;
   std::string engine_;  // runs code of the file or the model just now
-  EndedBy ended_by_ = EndedBy::kItself;
+  ExitCause exit_cause_ = ExitCause::kItself;
   std::string limit_;
   Clock::time_point next_memory_check_ = Clock::now() + kMemoryInterval;
   Clock::time_point file_deadline_ = kForever, plugin_end_deadline_ = kForever,
@@ -302,46 +304,46 @@ class Supervisor {
  private:
   int attempts() {
     for (bool checks_process_state = false;;) {
-      const auto ending = attempt(checks_process_state);
-      const bool unknown = ending.offender && ending.offender->plugin.empty();
+      const auto outcome = attempt(checks_process_state);
+      const bool unknown = outcome.offender && outcome.offender->plugin.empty();
       if (unknown && !checks_process_state) {  // again, to find the offender
         checks_process_state = true;
         continue;
       }
       const auto left_out = excluded_.size();
-      if (!unknown) leave_out(ending);
-      if (excluded_.size() == left_out) return finish(ending);
-      show_ending(ending);
+      if (!unknown) leave_out(outcome);
+      if (excluded_.size() == left_out) return finish(outcome);
+      show_outcome(outcome);
       if (Clock::now() + std::chrono::milliseconds(100) > control_.deadline)
         control_.deadline = in_seconds(kMinRetryTime);
     }
   }
 
-  Ending attempt(bool checks_process_state) {
-    const auto ending =
+  Outcome attempt(bool checks_process_state) {
+    const auto outcome =
         Attempt(job_, work_, control_, terminal_, *outputs_, excluded_, checks_process_state).run();
     descendants_.end();
-    return ending;
+    return outcome;
   }
 
-  void leave_out(const Ending& ending) {
-    auto offenders = ending.suspects;
-    if (ending.offender) offenders.push_back(*ending.offender);
+  void leave_out(const Outcome& outcome) {
+    auto offenders = outcome.suspects;
+    if (outcome.offender) offenders.push_back(*outcome.offender);
     if (++attempts_ >= kMaxAttempts) return;
     for (const auto& o : offenders)
       if (is_new(excluded_, o)) excluded_.push_back(o);
   }
 
   /// Writes the complete reports and the final messages.
-  int finish(const Ending& ending) {
-    const bool is_valid = ending.status == 0 || ending.reports_stand;
+  int finish(const Outcome& outcome) {
+    const bool is_valid = outcome.status == 0 || outcome.reports_stand;
     if (is_valid) outputs_->sync();
     const bool is_read = !is_valid || write_streams();
-    if (is_read) show_ending(ending);
+    if (is_read) show_outcome(outcome);
     if (is_valid && !(is_read && drain_messages())) return not_read();
     if (is_valid) outputs_->name_files();
     if (broken_pipe_) throw BrokenPipe();
-    return final_status(ending);
+    return final_status(outcome);
   }
 
   /// Writes one stream after the other. False if the run was ended before that.
@@ -418,22 +420,22 @@ class Supervisor {
   }
 
   /// The exit status of the run: 5 when a requested plugin failed.
-  int final_status(const Ending& last) const {
+  int final_status(const Outcome& last) const {
     const bool failed = std::any_of(excluded_.begin(), excluded_.end(),
                                     [](const Excluded& e) { return e.requested; });
     return failed && last.status == 0 ? static_cast<int>(ErrorKind::kPlugin) : last.status;
   }
 
   /// One line; a note where the plugin was not requested.
-  void show_ending(const Ending& ending) {
-    if (ending.message.empty()) return;
+  void show_outcome(const Outcome& outcome) {
+    if (outcome.message.empty()) return;
     const auto found = [](const Excluded& e) { return !e.requested; };
-    const bool note = ending.offender
-                          ? found(*ending.offender)
-                          : !ending.suspects.empty() &&
-                                std::all_of(ending.suspects.begin(), ending.suspects.end(), found);
-    if (!note) return terminal_.last_message(ending.message);
-    if (!job_.quiet) terminal_.last_message("note: " + ending.message + "; it is left out");
+    const bool note =
+        outcome.offender ? found(*outcome.offender)
+                         : !outcome.suspects.empty() &&
+                               std::all_of(outcome.suspects.begin(), outcome.suspects.end(), found);
+    if (!note) return terminal_.last_message(outcome.message);
+    if (!job_.quiet) terminal_.last_message("note: " + outcome.message + "; it is left out");
   }
 
   const Job& job_;
@@ -465,9 +467,9 @@ int supervise_command(const std::string& target, const Work& work) {
   job.targets = {target};
   job.limits.memory = default_max_memory();
   return supervise(job, [&](Worker& worker) {
-    auto ending = work(worker);
+    auto outcome = work(worker);
     worker.report_whole(0);
-    return ending;
+    return outcome;
   });
 }
 

@@ -27,8 +27,8 @@ struct Job {
   bool runs_model = false;  ///< the user wants the model run
 };
 
-/// The work of the worker. An Error thrown becomes its Ending.
-using Work = std::function<Ending(Worker&)>;
+/// The work of the worker. An Error thrown becomes its Outcome.
+using Work = std::function<Outcome(Worker&)>;
 
 /// Returns the exit status; all messages have been shown. Call it once, while the process has one
 /// thread.

@@ -71,11 +71,11 @@ std::vector<std::string> Worker::enter_sandbox(const Rights& rights) {
   return core::enter_sandbox(rights);
 }
 
-void Worker::finish(const Ending& ending) {
-  if (const auto& o = ending.offender)
+void Worker::finish(const Outcome& outcome) {
+  if (const auto& o = outcome.offender)
     frames_.send(FrameKind::kOffender, o->opened, o->requested, o->plugin + '\0' + o->reason);
-  frames_.send(FrameKind::kFinished, static_cast<uint64_t>(ending.status), ending.reports_stand,
-               ending.message);
+  frames_.send(FrameKind::kFinished, static_cast<uint64_t>(outcome.status), outcome.reports_stand,
+               outcome.message);
 }
 
 }  // namespace tmeter::core

@@ -32,7 +32,7 @@ struct Participant {
 };
 
 /// How work ended: an exit status and a message, which is empty on success.
-struct Ending {
+struct Outcome {
   int status = 0;
   std::string message;
   bool reports_stand = false;        ///< they are complete although the status is not 0
@@ -65,7 +65,7 @@ class Worker final : public HostSink {
   /// Code of a third-party plugin is about to run. Said over the pipe, so that the plugin cannot
   /// take it back.
   void add_participant(const Participant& plugin);
-  void finish(const Ending& ending);
+  void finish(const Outcome& outcome);
 
  private:
   FrameWriter frames_;

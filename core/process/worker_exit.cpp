@@ -70,25 +70,25 @@ const char* words(Stage stage) {
   return i < kStages.size() ? kStages[i] : "working";
 }
 
-Ending model_end(const Activity& a, const WorkerEnd& end, const ActivitySlot& s) {
+Outcome describe_model_exit(const Activity& a, const WorkerExit& end, const ActivitySlot& s) {
   const auto engine = a.engine.text();
-  std::string message = end.subject + ": " + engine + " " + describe_end(end);
+  std::string message = end.subject + ": " + engine + " " + describe_exit(end);
   if (!s.at.empty()) message += " in " + s.at.text();
-  message += end.by == EndedBy::kTimeout
+  message += end.cause == ExitCause::kTimeout
                  ? "; the file may never end, or needs a longer --timeout"
                  : "; the file is damaged or hostile, or triggers a defect of " + engine;
   return {static_cast<int>(ErrorKind::kRun), message, false, {}};
 }
 
 /// The end of the host itself: a defect of tmeter, unless third-party plugins took part.
-Ending own_end(const std::string& stage, const WorkerEnd& end, bool ours) {
+Outcome own_end(const std::string& stage, const WorkerExit& end, bool ours) {
   const auto subject = end.subject.empty() ? std::string() : end.subject + ": ";
-  if (end.by == EndedBy::kTimeout || end.by == EndedBy::kMemory) {
+  if (end.cause == ExitCause::kTimeout || end.cause == ExitCause::kMemory) {
     return {
-        static_cast<int>(ErrorKind::kModel), subject + stage + " " + describe_end(end), false, {}};
+        static_cast<int>(ErrorKind::kModel), subject + stage + " " + describe_exit(end), false, {}};
   }
   return {static_cast<int>(ErrorKind::kInternal),
-          subject + "tmeter " + describe_end(end) + " while " + stage +
+          subject + "tmeter " + describe_exit(end) + " while " + stage +
               (ours ? "; this is a defect of tmeter, please report it" : ""),
           false,
           {}};
@@ -97,15 +97,15 @@ Ending own_end(const std::string& stage, const WorkerEnd& end, bool ours) {
 constexpr int kFileLost = static_cast<int>(ErrorKind::kModel);
 
 /// True where the worker ended itself as on a file that has become shorter (mapped_file.hpp).
-bool has_exited_as_reported(const WorkerEnd& end) {
-  return end.by == EndedBy::kItself && WIFEXITED(end.wait_status) &&
+bool has_exited_as_reported(const WorkerExit& end) {
+  return end.cause == ExitCause::kItself && WIFEXITED(end.wait_status) &&
          WEXITSTATUS(end.wait_status) == kFileLost;
 }
 
 /// True for a signal from an earlier timer or from a resource limit: the plugin that is running
 /// when it arrives is not the cause.
-bool is_delayed_signal(const WorkerEnd& end) {
-  if (end.by != EndedBy::kItself || !WIFSIGNALED(end.wait_status)) return false;
+bool is_delayed_signal(const WorkerExit& end) {
+  if (end.cause != ExitCause::kItself || !WIFSIGNALED(end.wait_status)) return false;
   switch (WTERMSIG(end.wait_status)) {
     case SIGSEGV:
     case SIGBUS:
@@ -147,22 +147,22 @@ bool was_participant(const std::vector<Participant>& participants, const std::st
 }
 
 /// Adds the third-party plugins that took part as suspects; unchanged if there were none.
-Ending with_suspects(Ending ending, std::vector<Excluded> suspects) {
-  if (suspects.empty()) return ending;
+Outcome with_suspects(Outcome outcome, std::vector<Excluded> suspects) {
+  if (suspects.empty()) return outcome;
   std::string names;
   for (const auto& s : suspects) names += (names.empty() ? "" : ", ") + s.plugin;
-  ending.status = static_cast<int>(ErrorKind::kPlugin);
-  ending.message += "; the work is done again without plugins that are not tmeter's own: " + names;
-  ending.offender.reset();
-  ending.suspects = std::move(suspects);
-  return ending;
+  outcome.status = static_cast<int>(ErrorKind::kPlugin);
+  outcome.message += "; the work is done again without plugins that are not tmeter's own: " + names;
+  outcome.offender.reset();
+  outcome.suspects = std::move(suspects);
+  return outcome;
 }
 
 /// Blames one plugin.
-Ending plugin_end(const Activity& a, const WorkerEnd& end, const ActivitySlot& s) {
-  const bool limit = end.by == EndedBy::kTimeout || end.by == EndedBy::kMemory;
-  const bool broken = end.by != EndedBy::kItself && !limit;
-  const auto reason = describe_end(end) + place(s);
+Outcome plugin_end(const Activity& a, const WorkerExit& end, const ActivitySlot& s) {
+  const bool limit = end.cause == ExitCause::kTimeout || end.cause == ExitCause::kMemory;
+  const bool broken = end.cause != ExitCause::kItself && !limit;
+  const auto reason = describe_exit(end) + place(s);
   const auto message = "plugin " + s.plugin.text() + (broken ? " or one before it " : " ") + reason;
   const bool opening = s.opening != OpenedFor::kNo;
   if (a.stage == Stage::kReading && !opening) {
@@ -177,19 +177,19 @@ Ending plugin_end(const Activity& a, const WorkerEnd& end, const ActivitySlot& s
 
 }  // namespace
 
-std::string describe_end(const WorkerEnd& end) {
-  switch (end.by) {
-    case EndedBy::kTimeout:
+std::string describe_exit(const WorkerExit& end) {
+  switch (end.cause) {
+    case ExitCause::kTimeout:
       return "did not finish within " + end.limit;
-    case EndedBy::kMemory:
+    case ExitCause::kMemory:
       return "took more memory than " + end.limit;
-    case EndedBy::kBadFrame:
+    case ExitCause::kBadFrame:
       return "broke the connection to tmeter's supervisor (a stray write or close?)";
-    case EndedBy::kContract:
+    case ExitCause::kContract:
       return "broke the worker's contract with tmeter's supervisor (" + end.limit + ")";
-    case EndedBy::kLingering:
+    case ExitCause::kLingering:
       return "kept the worker running for " + end.limit + " after its end";
-    case EndedBy::kItself:
+    case ExitCause::kItself:
       break;
   }
   if (WIFSIGNALED(end.wait_status))
@@ -197,11 +197,11 @@ std::string describe_end(const WorkerEnd& end) {
   return "ended the process (exit " + std::to_string(WEXITSTATUS(end.wait_status)) + ")";
 }
 
-Ending explain_worker_exit(const Activity& a, const WorkerEnd& end) {
-  const bool limit = end.by == EndedBy::kTimeout || end.by == EndedBy::kMemory;
-  const bool broken = end.by != EndedBy::kItself && !limit;
+Outcome explain_worker_exit(const Activity& a, const WorkerExit& end) {
+  const bool limit = end.cause == ExitCause::kTimeout || end.cause == ExitCause::kMemory;
+  const bool broken = end.cause != ExitCause::kItself && !limit;
   const bool ours = end.participants.empty();
-  auto all = suspects_of(end.participants, describe_end(end));
+  auto all = suspects_of(end.participants, describe_exit(end));
   if (!a.is_intact()) return with_suspects(own_end("working", end, ours), std::move(all));
   if (!a.fatal_message.empty() && has_exited_as_reported(end)) {
     if (end.file_shrank) all.clear();
@@ -211,21 +211,22 @@ Ending explain_worker_exit(const Activity& a, const WorkerEnd& end) {
   const auto plugin = s.plugin.text();
   if (limit) all.clear();
   const bool late = is_delayed_signal(end) && !all.empty();
-  if (!a.engine.empty() && a.engine.is(end.engine) && !broken && !late) return model_end(a, end, s);
+  if (!a.engine.empty() && a.engine.is(end.engine) && !broken && !late)
+    return describe_model_exit(a, end, s);
   if (plugin.empty() || late) {
-    auto ending = own_end(words(a.stage), end, all.empty());
-    return with_suspects(std::move(ending), std::move(all));
+    auto outcome = own_end(words(a.stage), end, all.empty());
+    return with_suspects(std::move(outcome), std::move(all));
   }
-  auto ending = plugin_end(a, end, s);
-  if (!broken && was_participant(end.participants, plugin)) return ending;
-  return with_suspects(std::move(ending), std::move(all));
+  auto outcome = plugin_end(a, end, s);
+  if (!broken && was_participant(end.participants, plugin)) return outcome;
+  return with_suspects(std::move(outcome), std::move(all));
 }
 
-Ending explain_failure(const Activity& a, const Ending& ending,
-                       const std::vector<Participant>& participants) {
-  if (!a.is_intact() || !a.no_memory_left) return ending;
-  if (ending.offender && was_participant(participants, ending.offender->plugin)) return ending;
-  return with_suspects(ending, suspects_of(participants, "left no memory"));
+Outcome explain_failure(const Activity& a, const Outcome& outcome,
+                        const std::vector<Participant>& participants) {
+  if (!a.is_intact() || !a.no_memory_left) return outcome;
+  if (outcome.offender && was_participant(participants, outcome.offender->plugin)) return outcome;
+  return with_suspects(outcome, suspects_of(participants, "left no memory"));
 }
 
 }  // namespace tmeter::core

@@ -12,7 +12,7 @@
 
 namespace tmeter::core {
 
-enum class EndedBy {
+enum class ExitCause {
   kItself,
   kTimeout,
   kMemory,
@@ -21,8 +21,8 @@ enum class EndedBy {
   kLingering,  ///< it said that it had finished, and stayed
 };
 
-struct WorkerEnd {
-  EndedBy by = EndedBy::kItself;
+struct WorkerExit {
+  ExitCause cause = ExitCause::kItself;
   int wait_status = 0;  ///< of waitpid
   std::string limit;    ///< that was reached, in words: "60 s (--timeout)"; of kContract the defect
   std::string subject;  ///< the model's path
@@ -32,13 +32,13 @@ struct WorkerEnd {
 };
 
 /// "crashed (segmentation fault)"
-std::string describe_end(const WorkerEnd& end);
+std::string describe_exit(const WorkerExit& end);
 
-Ending explain_worker_exit(const Activity& activity, const WorkerEnd& end);
+Outcome explain_worker_exit(const Activity& activity, const WorkerExit& end);
 
-/// The worker's own ending, unless it failed for lack of memory that third-party plugins may have
+/// The worker's own outcome, unless it failed for lack of memory that third-party plugins may have
 /// kept: the plugin that needs memory next is not to blame.
-Ending explain_failure(const Activity& activity, const Ending& ending,
-                       const std::vector<Participant>& participants);
+Outcome explain_failure(const Activity& activity, const Outcome& outcome,
+                        const std::vector<Participant>& participants);
 
 }  // namespace tmeter::core

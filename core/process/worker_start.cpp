@@ -59,7 +59,7 @@ int replace_descriptors(const WorkerStart& start) {
   return static_cast<int>(kept);
 }
 
-Ending work_and_catch(Worker& worker, const Work& work) {
+Outcome work_and_catch(Worker& worker, const Work& work) {
   const auto status = [](ErrorKind kind) { return static_cast<int>(kind); };
   try {
     return work(worker);
@@ -89,9 +89,9 @@ void become_worker(const WorkerStart& start, const Work& work,
   Interrupt interrupt;
   Worker worker(frames, excluded, start.reports);
   limit_memory(start.memory);
-  const auto ending = work_and_catch(worker, work);
-  if (ending.status != 0 && !has_memory_left()) activity().no_memory_left = true;
-  worker.finish(ending);
+  const auto outcome = work_and_catch(worker, work);
+  if (outcome.status != 0 && !has_memory_left()) activity().no_memory_left = true;
+  worker.finish(outcome);
   // Not `exit`: LibTorch's static destructors alone would take 65 ms (docs/benchmarks.md).
   _exit(0);
 }

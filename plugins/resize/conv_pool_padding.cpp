@@ -218,19 +218,19 @@ std::optional<Repadding> ConvPoolPadding::repadded(const Node& node, const Sizes
   Repadding out;
   std::vector<Pad> pads;
   for (auto w : at_.at(node.index())) {
-    out.judged = evidence_.judge(w);
+    out.estimate = evidence_.estimate(w);
     const size_t rank = w.dims.size();
     if (operand.size() < rank) return std::nullopt;
     for (size_t i = 0; i < rank; ++i) w.dims[i].size = operand[operand.size() - rank + i];
     const auto same = same_pads(w.dims);
-    const bool surely_fixed = out.judged.reading == PadReading::kFixed && out.judged.sure;
+    const bool surely_fixed = out.estimate.kind == PaddingKind::kFixed && out.estimate.sure;
     // One operator cannot serve windows that need different pads.
     if (surely_fixed || (!pads.empty() && pads != same)) return std::nullopt;
     pads = same;
     out.count = differing(w.pads, same);
   }
   if (out.count == 0) return std::nullopt;
-  if (out.judged.reading == PadReading::kFixed) return out;
+  if (out.estimate.kind == PaddingKind::kFixed) return out;
   if (is_padding(node))
     out.literal = Literal{"pad", as_argument(pads, node.arg("pad").size())};
   else

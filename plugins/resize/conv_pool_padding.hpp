@@ -15,7 +15,7 @@ struct Repadding {
   std::optional<Literal> literal;  // for the node with the padding
   Sizes inserted;                  // pads for a new constant_pad_nd before the node; may be empty
   size_t count = 0;                // numbers in which "same" padding differs from the recorded one
-  PadJudgement judged;             // kFixed: nothing is replaced
+  PaddingEstimate estimate;        // kFixed: nothing is replaced
 };
 
 /// Whether the operator pads with a constant.
@@ -34,7 +34,7 @@ class ConvPoolPadding {
 
  private:
   std::map<size_t, std::vector<PaddedWindow>> at_;  // by node with the padding
-  PadEvidence evidence_;
+  PaddingEvidence evidence_;
 };
 
 }  // namespace tmeter::resize

@@ -258,18 +258,18 @@ size_t replaced_numbers(const Graph& graph, const ReplayedSizes& replayed) {
 
 void report_paddings(const Graph& graph, const Paddings& paddings, const Call& call) {
   constexpr std::string_view kDecision[] = {"fixed", "'same'"};
-  for (const auto reading : {PadReading::kFixed, PadReading::kSame}) {
+  for (const auto kind : {PaddingKind::kFixed, PaddingKind::kSame}) {
     std::map<std::string, size_t> unsure;
     for (const auto& [i, padding] : paddings) {
       const auto node = graph.nodes()[i];
-      if (!padding.judged.sure && padding.judged.reading == reading)
+      if (!padding.estimate.sure && padding.estimate.kind == kind)
         ++unsure[std::string(node.op()) + " in " + std::string(node.call().module().type())];
     }
     if (unsure.empty()) continue;
     call.warn(
         "paddings that may be fixed or TensorFlow's 'same', which differ for --input, were "
         "assumed to be " +
-        std::string(kDecision[static_cast<size_t>(reading)]) + ": " + counted(unsure));
+        std::string(kDecision[static_cast<size_t>(kind)]) + ": " + counted(unsure));
   }
 }
 
@@ -293,7 +293,7 @@ void report(const Graph& graph, const ReplayedSizes& replayed, const Paddings& p
   report_paddings(graph, paddings, call);
   size_t kept = sum(left);
   for (const auto& [i, padding] : paddings)
-    kept += padding.judged.reading == PadReading::kFixed ? padding.count : 0;
+    kept += padding.estimate.kind == PaddingKind::kFixed ? padding.count : 0;
   builder.property("literals.replaced", std::to_string(replaced_numbers(graph, replayed)));
   builder.property("literals.kept", std::to_string(kept));
 }

@@ -34,12 +34,12 @@ std::vector<Pad> same_pads(const std::vector<WindowDim>& dims) {
   return out;
 }
 
-bool PadEvidence::Owner::varies_with_shape() const {
+bool PaddingEvidence::Owner::varies_with_shape() const {
   return std::any_of(padded.begin(), padded.end(),
                      [&](const auto& other) { return other.second != padded.begin()->second; });
 }
 
-void PadEvidence::add(const PaddedWindow& w) {
+void PaddingEvidence::add(const PaddedWindow& w) {
   auto& owner = owners_[w.owner];
   if (!is_same_padded(w)) {
     (is_padded(w) ? owner.pads_otherwise : owner.unpadded) = true;
@@ -53,10 +53,10 @@ void PadEvidence::add(const PaddedWindow& w) {
   if (first->second != w.pads) owner.varies_with_size = true;
 }
 
-PadJudgement PadEvidence::judge(const PaddedWindow& w) const {
-  constexpr PadJudgement kSurelyFixed{PadReading::kFixed, true},
-      kMaybeFixed{PadReading::kFixed, false}, kSurelySame{PadReading::kSame, true},
-      kMaybeSame{PadReading::kSame, false};
+PaddingEstimate PaddingEvidence::estimate(const PaddedWindow& w) const {
+  constexpr PaddingEstimate kSurelyFixed{PaddingKind::kFixed, true},
+      kMaybeFixed{PaddingKind::kFixed, false}, kSurelySame{PaddingKind::kSame, true},
+      kMaybeSame{PaddingKind::kSame, false};
   if (!is_same_padded(w) || keeps_attributes(w.owner)) return kSurelyFixed;
   const auto& owner = owners_.at(w.owner);
   if (owner.pads_otherwise) return kSurelyFixed;

@@ -38,18 +38,18 @@ struct PaddedWindow {
 Pad same_pad(const WindowDim& dim);
 std::vector<Pad> same_pads(const std::vector<WindowDim>& dims);
 
-enum class PadReading { kFixed, kSame };
-struct PadJudgement {
-  PadReading reading = PadReading::kFixed;
-  bool sure = true;  // false: the other reading would fit too
+enum class PaddingKind { kFixed, kSame };
+struct PaddingEstimate {
+  PaddingKind kind = PaddingKind::kFixed;
+  bool sure = true;  // false: the other kind would fit too
 };
 
-/// Judges the paddings of a program by comparing them with each other.
-class PadEvidence {
+/// Tells fixed from "same" paddings of a program by comparing them with each other.
+class PaddingEvidence {
  public:
   void add(const PaddedWindow& window);
-  /// The reading of a recorded padding. All windows of the program must have been added.
-  PadJudgement judge(const PaddedWindow& window) const;
+  /// The kind of a recorded padding. All windows of the program must have been added.
+  PaddingEstimate estimate(const PaddedWindow& window) const;
 
  private:
   using Shape = std::vector<int64_t>;  // kernel, stride, dilation of each dim

@@ -14,12 +14,12 @@ class BlockOrder {
   explicit BlockOrder(size_t count) : count_(count) {}
 
   /// The next step of the thread that hands over: hand over the block if it is made, else make it.
-  struct Turn {
+  struct Step {
     size_t block;
     bool is_made;
   };
   /// Empty if all blocks are handed over, or the other thread has stopped.
-  std::optional<Turn> turn();
+  std::optional<Step> next_step();
   void handed_over();
 
   /// The next block for the other thread to make; empty if none is left, or after `stop`.
@@ -48,14 +48,14 @@ class BlockOrder {
   bool stopped_ = false;
 };
 
-inline std::optional<BlockOrder::Turn> BlockOrder::turn() {
+inline std::optional<BlockOrder::Step> BlockOrder::next_step() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] {
     return stopped_ || handed_ == count_ || made_[handed_ % kAlive] || may_take();
   });
   if (stopped_ || handed_ == count_) return std::nullopt;
-  if (made_[handed_ % kAlive]) return Turn{handed_, true};
-  return Turn{next_++, false};
+  if (made_[handed_ % kAlive]) return Step{handed_, true};
+  return Step{next_++, false};
 }
 
 inline void BlockOrder::handed_over() {

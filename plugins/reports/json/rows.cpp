@@ -125,12 +125,12 @@ void RowWriter::write_blocks(const Items& items, size_t block_rows, Row<Item> ro
     }
   });
   const BlockOrder::Stop when_left(order);  // before `other` is waited for
-  while (const auto turn = order.turn()) {
-    if (!turn->is_made) {
-      make(makers_->own, turn->block);
+  while (const auto step = order.next_step()) {
+    if (!step->is_made) {
+      make(makers_->own, step->block);
       continue;
     }
-    stream_.items(makers_->made[turn->block % BlockOrder::kAlive].made());
+    stream_.items(makers_->made[step->block % BlockOrder::kAlive].made());
     order.handed_over();
   }
   other.get();

@@ -31,13 +31,13 @@ TEST(BlockOrder, BlocksOfAllThreadsAreHandedOverInOrder) {
     }
   });
   size_t expected = 0;
-  while (const auto turn = order.turn()) {
-    if (!turn->is_made) {
-      make(turn->block);
+  while (const auto step = order.next_step()) {
+    if (!step->is_made) {
+      make(step->block);
       continue;
     }
-    ASSERT_EQ(turn->block, expected++);
-    ASSERT_EQ(made[turn->block % BlockOrder::kAlive], turn->block);
+    ASSERT_EQ(step->block, expected++);
+    ASSERT_EQ(made[step->block % BlockOrder::kAlive], step->block);
     --alive;
     order.handed_over();
   }
@@ -50,12 +50,12 @@ TEST(BlockOrder, OneThreadAloneMakesAll) {
   BlockOrder order(3);
   std::array<size_t, 3> handed{};
   size_t count = 0;
-  while (const auto turn = order.turn()) {
-    if (turn->is_made) {
-      handed[count++] = turn->block;
+  while (const auto step = order.next_step()) {
+    if (step->is_made) {
+      handed[count++] = step->block;
       order.handed_over();
     } else {
-      order.made(turn->block);
+      order.made(step->block);
     }
   }
   EXPECT_EQ(count, 3U);
@@ -67,9 +67,9 @@ TEST(BlockOrder, AThreadThatFailsIsNotWaitedFor) {
   BlockOrder order(2);
   ASSERT_TRUE(order.take());  // it is never made
   std::thread other([&] { order.stop(); });
-  while (const auto turn = order.turn()) {
-    ASSERT_FALSE(turn->is_made);
-    order.made(turn->block);
+  while (const auto step = order.next_step()) {
+    ASSERT_FALSE(step->is_made);
+    order.made(step->block);
   }
   other.join();
   EXPECT_FALSE(order.take());
@@ -82,7 +82,7 @@ TEST(BlockOrder, TheOtherThreadDoesNotWaitForOneThatFails) {
   });
   { const BlockOrder::Stop stop(order); }
   other.join();
-  EXPECT_FALSE(order.turn());
+  EXPECT_FALSE(order.next_step());
 }
 
 }  // namespace

@@ -15,13 +15,13 @@ PaddedWindow window(const std::string& owner, int64_t size, int64_t kernel, int6
 }
 
 /// The verdict on `padded` in a program that also has `others`.
-std::pair<bool, bool> judged(const PaddedWindow& padded,
-                             const std::vector<PaddedWindow>& others = {}) {
-  PadEvidence evidence;
+std::pair<bool, bool> estimate(const PaddedWindow& padded,
+                               const std::vector<PaddedWindow>& others = {}) {
+  PaddingEvidence evidence;
   evidence.add(padded);
   for (const auto& w : others) evidence.add(w);
-  const auto judgement = evidence.judge(padded);
-  return {judgement.reading == PadReading::kSame, judgement.sure};
+  const auto result = evidence.estimate(padded);
+  return {result.kind == PaddingKind::kSame, result.sure};
 }
 constexpr std::pair kSurelySame{true, true}, kMaybeSame{true, false}, kSurelyFixed{false, true},
     kMaybeFixed{false, false};
@@ -41,57 +41,58 @@ TEST(SamePad, NoPaddingWhereStridesReachTheEnd) {
   EXPECT_EQ(same_pad({230, 16, 16, 1}), (Pad{5, 5}));  // (15-1)·16 + 16 - 230 = 10
 }
 
-TEST(PadEvidence,
+TEST(PaddingEvidence,
      ModulesNamedAfterSamePaddingUseIt) {  // timm's Conv2dSame, Lukemelas' Conv2dDynamicSamePadding
-  EXPECT_EQ(judged(window("timm.layers.conv2d_same.Conv2dSame", 224, 3, 2, {0, 1})), kSurelySame);
-  EXPECT_EQ(judged(window("x.Conv2dDynamicSamePadding", 224, 2, 2, {}, false)), kSurelySame);
-  EXPECT_EQ(judged(window("same.padding.Conv", 224, 2, 2, {}, false)), kSurelyFixed);
+  EXPECT_EQ(estimate(window("timm.layers.conv2d_same.Conv2dSame", 224, 3, 2, {0, 1})), kSurelySame);
+  EXPECT_EQ(estimate(window("x.Conv2dDynamicSamePadding", 224, 2, 2, {}, false)), kSurelySame);
+  EXPECT_EQ(estimate(window("same.padding.Conv", 224, 2, 2, {}, false)), kSurelyFixed);
 }
 
-TEST(PadEvidence, PaddingThatDiffersFromSameIsFixed) {
-  EXPECT_EQ(judged(window("a.B", 224, 3, 2, {1, 1})), kSurelyFixed);
-  EXPECT_EQ(judged(window("a.Same", 224, 3, 2, {1, 0})), kSurelyFixed);
+TEST(PaddingEvidence, PaddingThatDiffersFromSameIsFixed) {
+  EXPECT_EQ(estimate(window("a.B", 224, 3, 2, {1, 1})), kSurelyFixed);
+  EXPECT_EQ(estimate(window("a.Same", 224, 3, 2, {1, 0})), kSurelyFixed);
 }
 
-TEST(PadEvidence, ModulesOfTorchHaveFixedPadding) {  // of 225, 3×3 with stride 2, padding 1
-  EXPECT_EQ(judged(window("torch.nn.modules.conv.Conv2d", 225, 3, 2, {1, 1}, false)), kSurelyFixed);
-  EXPECT_EQ(judged(window("torch.nn.modules.padding.ZeroPad2d", 224, 3, 2, {0, 1}, true, false)),
+TEST(PaddingEvidence, ModulesOfTorchHaveFixedPadding) {  // of 225, 3×3 with stride 2, padding 1
+  EXPECT_EQ(estimate(window("torch.nn.modules.conv.Conv2d", 225, 3, 2, {1, 1}, false)),
+            kSurelyFixed);
+  EXPECT_EQ(estimate(window("torch.nn.modules.padding.ZeroPad2d", 224, 3, 2, {0, 1}, true, false)),
             kSurelyFixed);
 }
 
-TEST(PadEvidence, AnotherPaddingOfTheSameCodeShowsThatItIsFixed) {
-  EXPECT_EQ(judged(window("a.Down", 225, 3, 2, {1, 1}), {window("a.Down", 112, 3, 2, {1, 1})}),
+TEST(PaddingEvidence, AnotherPaddingOfTheSameCodeShowsThatItIsFixed) {
+  EXPECT_EQ(estimate(window("a.Down", 225, 3, 2, {1, 1}), {window("a.Down", 112, 3, 2, {1, 1})}),
             kSurelyFixed);
 }
 
-TEST(PadEvidence, OnePaddingPerSizeShowsThatItIsSame) {
-  EXPECT_EQ(judged(window("a.Down", 225, 3, 2, {1, 1}), {window("a.Down", 112, 3, 2, {0, 1})}),
+TEST(PaddingEvidence, OnePaddingPerSizeShowsThatItIsSame) {
+  EXPECT_EQ(estimate(window("a.Down", 225, 3, 2, {1, 1}), {window("a.Down", 112, 3, 2, {0, 1})}),
             kSurelySame);
-  EXPECT_EQ(judged(window("a.Down", 225, 3, 2, {1, 1}), {window("a.Else", 112, 3, 2, {0, 1})}),
+  EXPECT_EQ(estimate(window("a.Down", 225, 3, 2, {1, 1}), {window("a.Else", 112, 3, 2, {0, 1})}),
             kMaybeFixed);
 }
 
-TEST(PadEvidence, OnePaddingPerKernelIsLikelySame) {  // transformers' MobileNetV2ConvLayer
+TEST(PaddingEvidence, OnePaddingPerKernelIsLikelySame) {  // transformers' MobileNetV2ConvLayer
   const auto first = window("m.ConvLayer", 224, 3, 2, {0, 1}, true, false);
-  EXPECT_EQ(judged(first, {window("m.ConvLayer", 112, 1, 1, {}, true, false)}), kMaybeSame);
-  EXPECT_EQ(judged(first), kMaybeFixed);  // the downsampling of Stable Diffusion's autoencoder
+  EXPECT_EQ(estimate(first, {window("m.ConvLayer", 112, 1, 1, {}, true, false)}), kMaybeSame);
+  EXPECT_EQ(estimate(first), kMaybeFixed);  // the downsampling of Stable Diffusion's autoencoder
 }
 
-TEST(PadEvidence, ALopsidedPadOfAConvolutionsOwnIsLikelySame) {
-  EXPECT_EQ(judged(window("a.Conv", 224, 3, 2, {0, 1})), kMaybeSame);
-  EXPECT_EQ(judged(window("a.Conv", 225, 3, 2, {1, 1})), kMaybeFixed);
+TEST(PaddingEvidence, ALopsidedPadOfAConvolutionsOwnIsLikelySame) {
+  EXPECT_EQ(estimate(window("a.Conv", 224, 3, 2, {0, 1})), kMaybeSame);
+  EXPECT_EQ(estimate(window("a.Conv", 225, 3, 2, {1, 1})), kMaybeFixed);
 }
 
-TEST(PadEvidence, AnEmptyPadIsLikelySame) {
-  EXPECT_EQ(judged(window("a.Embed", 224, 16, 16, {}, true, false)), kMaybeSame);
+TEST(PaddingEvidence, AnEmptyPadIsLikelySame) {
+  EXPECT_EQ(estimate(window("a.Embed", 224, 16, 16, {}, true, false)), kMaybeSame);
 }
 
-TEST(PadEvidence, MissingPaddingIsFixedUnlessTheCodePadsElsewhere) {
+TEST(PaddingEvidence, MissingPaddingIsFixedUnlessTheCodePadsElsewhere) {
   const auto bare = window("a.Conv", 224, 2, 2, {}, false);
-  EXPECT_EQ(judged(bare), kSurelyFixed);
+  EXPECT_EQ(estimate(bare), kSurelyFixed);
   const auto odd = window("a.Conv", 225, 3, 2, {1, 1}), even = window("a.Conv", 112, 3, 2, {0, 1});
-  EXPECT_EQ(judged(bare, {odd, even}), kMaybeSame);
-  EXPECT_EQ(judged(bare, {odd, even, window("a.Conv", 224, 3, 1, {}, false)}), kMaybeFixed);
+  EXPECT_EQ(estimate(bare, {odd, even}), kMaybeSame);
+  EXPECT_EQ(estimate(bare, {odd, even, window("a.Conv", 224, 3, 1, {}, false)}), kMaybeFixed);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace tmeter::core {
 namespace {
 
 constexpr auto kMessage = "tmeter: interrupted; nothing written\n";
-constexpr std::array kAskToEnd{SIGINT, SIGTERM, SIGHUP};
+constexpr std::array kEndSignals{SIGINT, SIGTERM, SIGHUP};
 
 bool is_blocked(int number) {
   sigset_t now;
@@ -39,7 +39,7 @@ void block_signal(int number) {
 }
 
 TEST(EndSignals, EndTheProgramAtOnceBeforeThereIsASupervisor) {
-  for (const int number : kAskToEnd) {
+  for (const int number : kEndSignals) {
     const auto done = testing::in_child([&] {
       exit_on_signals();
       raise(number);
@@ -51,7 +51,7 @@ TEST(EndSignals, EndTheProgramAtOnceBeforeThereIsASupervisor) {
 }
 
 TEST(EndSignals, StayIgnoredIfTheyAreIgnoredAtTheStart) {
-  for (const int number : kAskToEnd) {
+  for (const int number : kEndSignals) {
     const auto done = testing::in_child([&] {
       signal(number, SIG_IGN);
       exit_on_signals();
@@ -103,7 +103,7 @@ TEST(EndSignals, AStalledReaderDoesNotDelayTheEnd) {
 TEST(EndSignals, ArePendingUntilTheyAreTaken) {
   std::vector<int> numbers{SIGCHLD, SIGQUIT, SIGUSR1, SIGUSR2,   SIGALRM,      SIGVTALRM, SIGPROF,
                            SIGPOLL, SIGPWR,  SIGXCPU, SIGSTKFLT, SIGRTMIN + 1, SIGRTMAX};
-  numbers.insert(numbers.end(), kAskToEnd.begin(), kAskToEnd.end());
+  numbers.insert(numbers.end(), kEndSignals.begin(), kEndSignals.end());
   testing::expect_in_child([&] {
     const EndSignals signals;
     EXPECT_EQ(fcntl(signals.fd(), F_GETFD), FD_CLOEXEC);
@@ -160,7 +160,7 @@ TEST(EndSignals, AWorkerHasTheOriginalHandlersAndEndsAtRequestsToEnd) {
     block_signal(SIGUSR2);
     const EndSignals signals;
     signals.restore_in_child();
-    for (const int number : kAskToEnd) EXPECT_EQ(handler_of(number), SIG_DFL) << number;
+    for (const int number : kEndSignals) EXPECT_EQ(handler_of(number), SIG_DFL) << number;
     EXPECT_EQ(handler_of(SIGRTMIN), SIG_DFL);
     EXPECT_EQ(handler_of(SIGPIPE), SIG_DFL);
     EXPECT_EQ(handler_of(SIGCHLD), SIG_IGN);

@@ -29,7 +29,7 @@ Job job_of(const std::string& subject, std::vector<std::string> targets) {
 
 /// Writes much to each target.
 Work much_for(const Job& j) {
-  return [&j](Worker& w) -> Ending {
+  return [&j](Worker& w) -> Outcome {
     for (size_t i = 0; i < j.targets.size(); ++i) {
       w.report(i, std::string(300'000, 'x'));
       w.report_whole(i);
@@ -110,7 +110,7 @@ TEST(SupervisorStreams, ALostReaderEndsTheProgramAfterTheOtherReports) {
 testing::Ended after_change(const std::string& subject, const std::string& changed, size_t size) {
   const auto j = job_of(subject, {""});
   return in_child([&] {
-    return supervise(j, [&](Worker& w) -> Ending {
+    return supervise(j, [&](Worker& w) -> Outcome {
       if (!w.excluded().empty()) {
         w.report_whole(0);
         return {};
@@ -153,7 +153,7 @@ TEST(SupervisorStreams, ARunOfTheModelHasTimeToReportItsMeasurements) {
   auto j = job_of("m.pt", {""});
   j.runs_model = true;
   const auto done = in_child([&] {
-    return supervise(j, [](Worker& w) -> Ending {
+    return supervise(j, [](Worker& w) -> Outcome {
       w.runs_model("LibTorch");
       wait_for_the_supervisor();
       kill(getppid(), SIGINT);
@@ -161,7 +161,7 @@ TEST(SupervisorStreams, ARunOfTheModelHasTimeToReportItsMeasurements) {
       usleep(1'000'000);  // more than the time of other workers
       w.report(0, "so far");
       w.report_whole(0);
-      Ending e;
+      Outcome e;
       e.status = 130;
       e.message = "interrupted";
       e.reports_stand = true;

@@ -38,8 +38,8 @@ Job job(std::vector<std::string> targets = {""}) {
   return j;
 }
 
-Ending ended(int status, std::string message = {}) {
-  Ending e;
+Outcome ended(int status, std::string message = {}) {
+  Outcome e;
   e.status = status;
   e.message = std::move(message);
   return e;
@@ -47,14 +47,14 @@ Ending ended(int status, std::string message = {}) {
 
 /// Marks all reports of `work` as whole if it succeeds.
 Work with_whole_reports(const Job& j, const Work& work) {
-  return [&j, &work](Worker& w) -> Ending {
+  return [&j, &work](Worker& w) -> Outcome {
     const auto whole = [&] {
       for (size_t i = 0; i < j.targets.size(); ++i) w.report_whole(i);
     };
     try {
-      auto ending = work(w);
+      auto outcome = work(w);
       whole();
-      return ending;
+      return outcome;
     } catch (const Error& e) {
       if (e.kind() == ErrorKind::kAssertion) whole();
       throw;
@@ -100,7 +100,7 @@ void expect(const Ended& e, int status, const std::string& out, const std::strin
 
 TEST(Supervisor, ReportsAppearWhenTheWorkIsDone) {
   const auto file = temporary("report");
-  const auto done = run(job({"", file, "", file + "-never"}), [&](Worker& w) -> Ending {
+  const auto done = run(job({"", file, "", file + "-never"}), [&](Worker& w) -> Outcome {
     w.report(2, "last");
     w.report(0, "first, ");
     w.report(1, "a file");
@@ -115,7 +115,7 @@ TEST(Supervisor, ReportsAppearWhenTheWorkIsDone) {
 TEST(Supervisor, FailedWorkWritesNoReports) {
   const auto file = temporary("report");
   const auto work = [](int status) {
-    return [=](Worker& w) -> Ending {
+    return [=](Worker& w) -> Outcome {
       w.report(0, "half");
       w.report(1, "half");
       return ended(status, "why");
@@ -128,12 +128,12 @@ TEST(Supervisor, FailedWorkWritesNoReports) {
 }
 
 TEST(Supervisor, AFailedAssertionKeepsTheReports) {
-  const auto thrown = run(job(), [](Worker& w) -> Ending {
+  const auto thrown = run(job(), [](Worker& w) -> Outcome {
     w.report(0, "whole");
     throw Error(ErrorKind::kAssertion, "macs < 10 does not hold");
   });
   expect(thrown, 3, "whole", "tmeter: macs < 10 does not hold\n");
-  const auto returned = run(job(), [](Worker& w) -> Ending {
+  const auto returned = run(job(), [](Worker& w) -> Outcome {
     w.report(0, "whole");
     auto e = ended(5, "of two reports one could not be written");
     e.reports_stand = true;
@@ -144,7 +144,7 @@ TEST(Supervisor, AFailedAssertionKeepsTheReports) {
 
 TEST(Supervisor, LargeReportsArriveWhole) {
   const std::string large(20 << 20, 'x');  // more than the supervisor keeps in memory
-  const auto done = run(job(), [&](Worker& w) -> Ending {
+  const auto done = run(job(), [&](Worker& w) -> Outcome {
     w.report(0, "begin ");
     w.report(0, large);
     w.report(0, " end");
@@ -155,7 +155,7 @@ TEST(Supervisor, LargeReportsArriveWhole) {
 }
 
 TEST(Supervisor, MessagesAreOneLineEachAndShownOnce) {
-  const auto done = run(job(), [](Worker& w) -> Ending {
+  const auto done = run(job(), [](Worker& w) -> Outcome {
     w.message("note: a\nb");
     w.message("note: c");
     w.message("note: c");
@@ -167,7 +167,7 @@ TEST(Supervisor, MessagesAreOneLineEachAndShownOnce) {
 }
 
 TEST(Supervisor, ExceptionsOfTheWorkBecomeAMessageAndAStatus) {
-  const auto thrown = [](auto what) { return run(job(), [=](Worker&) -> Ending { throw what; }); };
+  const auto thrown = [](auto what) { return run(job(), [=](Worker&) -> Outcome { throw what; }); };
   expect(thrown(Error(ErrorKind::kRun, "because")), 6, "", "tmeter: because\n");
   expect(thrown(std::bad_alloc()), 4, "",
          ::tmeter::testing::kMemoryIsLimited
@@ -211,7 +211,7 @@ TEST(Supervisor, ForbiddenFramesBreakTheContract) {
        [](Worker& w) { w.report_whole(0), w.finish({}), forge(FrameKind::kMessage); }},
   };
   for (const auto& [defect, deed] : cases) {
-    const auto done = run(job(), [&](Worker& w) -> Ending {
+    const auto done = run(job(), [&](Worker& w) -> Outcome {
       const PluginScope inside("com.acme.p", "on metric 'm'");
       deed(w);
       hang();
@@ -226,7 +226,7 @@ TEST(Supervisor, ForbiddenFramesBreakTheContract) {
 
 TEST(Supervisor, AWorkerThatStaysAfterItsEndIsEnded) {
   const auto begin = std::chrono::steady_clock::now();
-  const auto done = run(job(), [&](Worker& w) -> Ending {
+  const auto done = run(job(), [&](Worker& w) -> Outcome {
     const PluginScope inside("com.acme.p", "on metric 'm'");
     w.report(0, "whole");
     w.report_whole(0);
@@ -241,7 +241,7 @@ TEST(Supervisor, AWorkerThatStaysAfterItsEndIsEnded) {
 }
 
 TEST(Supervisor, AnExitThatContradictsTheReportedEndIsAbnormal) {
-  const auto done = run(job(), [&](Worker& w) -> Ending {
+  const auto done = run(job(), [&](Worker& w) -> Outcome {
     const PluginScope inside("com.acme.p", "on metric 'm'");
     w.report_whole(0);
     w.finish({});
@@ -252,7 +252,7 @@ TEST(Supervisor, AnExitThatContradictsTheReportedEndIsAbnormal) {
 }
 
 TEST(Supervisor, AnUnwritableDestinationIsReportedAndNoWorkerIsLeft) {
-  const auto done = run(job({"/nonexistent/r"}), [](Worker&) -> Ending { hang(); });
+  const auto done = run(job({"/nonexistent/r"}), [](Worker&) -> Outcome { hang(); });
   EXPECT_EQ(done.status(), 2);
   EXPECT_TRUE(done.err.starts_with("tmeter: report file /nonexistent/r cannot be written"))
       << done.err;
@@ -260,7 +260,7 @@ TEST(Supervisor, AnUnwritableDestinationIsReportedAndNoWorkerIsLeft) {
 
 TEST(Supervisor, ACommandWritesToItsFileOrToStandardOutput) {
   const auto file = temporary("command");
-  const Work work = [](Worker& w) -> Ending {
+  const Work work = [](Worker& w) -> Outcome {
     w.report(0, "words");
     return {};
   };
@@ -272,7 +272,7 @@ TEST(Supervisor, ACommandWritesToItsFileOrToStandardOutput) {
 TEST(Supervisor, ACommandHasItsShareOfTheMachinesMemory) {
   if (!::tmeter::testing::kMemoryIsLimited) GTEST_SKIP();
   const auto done = in_child([] {
-    return supervise_command("", [](Worker& w) -> Ending {
+    return supervise_command("", [](Worker& w) -> Outcome {
       rlimit data{};
       getrlimit(RLIMIT_DATA, &data);
       w.report(0, data.rlim_cur == default_max_memory() ? "all of it" : "not that");
@@ -287,7 +287,7 @@ TEST(Supervisor, AMachineWithoutFreeResourcesIsReported) {
   const auto without = [](long call, int error) {
     return in_child([=] {
       testing::fail_call(call, error);
-      return supervise(job(), [](Worker&) -> Ending { return {}; });
+      return supervise(job(), [](Worker&) -> Outcome { return {}; });
     });
   };
   expect(without(SYS_clone, EAGAIN), 6, "",
@@ -305,7 +305,7 @@ TEST(Supervisor, AMachineWithoutFreeResourcesIsReported) {
 TEST(Supervisor, AWorkerHasOnlyItsPipesOpen) {
   constexpr int kFarFile = 1500;  // beyond the pipe to the supervisor
   ASSERT_EQ(dup2(STDERR_FILENO, kFarFile), kFarFile);
-  const auto done = run(job(), [](Worker& w) -> Ending {
+  const auto done = run(job(), [](Worker& w) -> Outcome {
     std::string open;
     for (int fd = 0; fd < 2000; ++fd) {
       std::error_code none;
@@ -320,7 +320,7 @@ TEST(Supervisor, AWorkerHasOnlyItsPipesOpen) {
 }
 
 TEST(Supervisor, AWorkerReadsNothingFromStandardInputAndKeepsItsSignals) {
-  const auto done = run(job(), [](Worker& w) -> Ending {
+  const auto done = run(job(), [](Worker& w) -> Outcome {
     char byte = 0;
     sigset_t blocked;
     sigprocmask(SIG_SETMASK, nullptr, &blocked);
@@ -334,7 +334,7 @@ TEST(Supervisor, AWorkerReadsNothingFromStandardInputAndKeepsItsSignals) {
 TEST(Supervisor, AWorkerEndsWithItsSupervisor) {
   auto* worker = static_cast<std::atomic<pid_t>*>(
       mmap(nullptr, sizeof(pid_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-  const auto done = run(job(), [&](Worker&) -> Ending {
+  const auto done = run(job(), [&](Worker&) -> Outcome {
     *worker = getpid();
     kill(getppid(), SIGKILL);
     hang();
@@ -355,7 +355,7 @@ TEST(Supervisor, AWorkerEndsWithItsSupervisor) {
 
 /// The first worker does `deed` inside a plugin; later ones report without it.
 Work once_in_plugin(const std::function<void(Worker&)>& deed) {
-  return [=](Worker& w) -> Ending {
+  return [=](Worker& w) -> Outcome {
     if (w.excluded().empty()) {
       const PluginScope inside("com.acme.p", "on metric 'm'");
       deed(w);
@@ -385,7 +385,7 @@ TEST(Supervisor, AfterACrashTheWorkIsDoneWithoutThePlugin) {
 
 TEST(Supervisor, ACrashIsAttributedToItsThreadNotToTheMainThread) {
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS}) {
-    const auto done = run(job(), [=](Worker& w) -> Ending {
+    const auto done = run(job(), [=](Worker& w) -> Outcome {
       if (!w.excluded().empty()) return ended(0);
       const PluginScope waiting("com.acme.waits", "on its threads");
       std::thread([=] {
@@ -416,14 +416,14 @@ TEST(Supervisor, AnExitIsAttributedToTheRunningPluginOrToTmeter) {
   const auto inside = run(job(), once_in_plugin([](Worker&) { _exit(7); }));
   const std::string reason = "ended the process (exit 7) on metric 'm'";
   expect(inside, 5, "without com.acme.p: " + reason, "tmeter: plugin com.acme.p " + reason + "\n");
-  const auto outside = run(job(), [](Worker&) -> Ending { _exit(7); });
+  const auto outside = run(job(), [](Worker&) -> Outcome { _exit(7); });
   EXPECT_EQ(outside.status(), 1);
   EXPECT_TRUE(outside.err.starts_with("tmeter: m.pt: tmeter ended the process (exit 7) while "))
       << outside.err;
 }
 
 TEST(Supervisor, WorkThatFailsWithoutThePluginKeepsItsOwnStatus) {
-  const auto done = run(job(), [](Worker& w) -> Ending {
+  const auto done = run(job(), [](Worker& w) -> Outcome {
     if (!w.excluded().empty()) return ended(4, "the model is damaged");
     const PluginScope inside("com.acme.p", "on metric 'm'");
     abort();
@@ -436,7 +436,7 @@ TEST(Supervisor, WorkThatFailsWithoutThePluginKeepsItsOwnStatus) {
 Ended failing(const PluginError& error, bool throws, bool quiet = false) {
   auto j = job();
   j.quiet = quiet;
-  return run(j, [=](Worker& w) -> Ending {
+  return run(j, [=](Worker& w) -> Outcome {
     for (const auto& e : w.excluded()) {
       const auto state = e.plugin + "; " + e.reason + (e.opened ? "; opened" : "; not opened");
       w.report(0, state + (e.requested ? "; asked for" : "; found"));
@@ -468,7 +468,7 @@ TEST(Supervisor, AFailureOfAPluginThatWasNotRequestedIsANote) {
 }
 
 TEST(Supervisor, APluginThatIsLeftOutAndStillFailsEndsTheRun) {
-  const auto done = run(job(), [](Worker& w) -> Ending {
+  const auto done = run(job(), [](Worker& w) -> Outcome {
     w.report(0, "half");
     throw PluginError("com.acme.p", "on metric 'm'", std::to_string(w.excluded().size()));
   });
@@ -479,7 +479,7 @@ TEST(Supervisor, APluginThatIsLeftOutAndStillFailsEndsTheRun) {
 
 TEST(Supervisor, SevenBadPluginsAreLeftOutTheEighthEndsTheRun) {
   const auto bad_plugins = [](size_t count) {
-    return run(job(), [=](Worker& w) -> Ending {
+    return run(job(), [=](Worker& w) -> Outcome {
       const auto left_out = w.excluded().size();
       if (left_out == count) return {};
       const PluginScope inside("p" + std::to_string(left_out), "on metric 'm'");
@@ -516,7 +516,7 @@ TEST(Supervisor, APluginThatTakesTooLongIsEndedAndTheRestIsDone) {
   auto j = job();
   j.limits.timeout = 0.5;
   // The second try has its own second: it would exceed the rest of the first.
-  const Work work = [](Worker& w) -> Ending {
+  const Work work = [](Worker& w) -> Outcome {
     if (w.excluded().empty()) {
       const PluginScope inside("com.acme.p", "on metric 'm'");
       hang();
@@ -534,7 +534,7 @@ TEST(Supervisor, TheTimeoutIsThatOfTheWholeRun) {
   auto j = job();
   j.limits.timeout = 60;
   j.limits.running_file = 0.01;  // applies only without another limit
-  const auto done = run(j, [](Worker& w) -> Ending {
+  const auto done = run(j, [](Worker& w) -> Outcome {
     w.runs_file("LibTorch");
     usleep(100'000);
     return ended(0, "done");
@@ -545,7 +545,7 @@ TEST(Supervisor, TheTimeoutIsThatOfTheWholeRun) {
 TEST(Supervisor, CodeOfTheFileHasATimeLimitEvenIfTheRunHasNone) {
   auto j = job();
   j.limits.running_file = 0.1;
-  const auto endless = run(j, [](Worker& w) -> Ending {
+  const auto endless = run(j, [](Worker& w) -> Outcome {
     w.runs_file("LibTorch");
     hang();
   });
@@ -554,7 +554,7 @@ TEST(Supervisor, CodeOfTheFileHasATimeLimitEvenIfTheRunHasNone) {
       "tmeter: m.pt: LibTorch did not finish within 0.1 s (--timeout); the file may never end, or "
       "needs a longer --timeout\n");
   j.limits.running_file = 0.5;
-  const auto returned = run(j, [](Worker& w) -> Ending {
+  const auto returned = run(j, [](Worker& w) -> Outcome {
     w.runs_file("LibTorch");
     w.runs_file("");
     usleep(600'000);
@@ -567,7 +567,7 @@ TEST(Supervisor, MemoryIsLimitedForEveryKindOfAllocation) {
   if (!::tmeter::testing::kMemoryIsLimited) GTEST_SKIP();
   auto j = job();
   j.limits.memory = uint64_t{128} << 20;
-  const auto allocated = run(j, [](Worker&) -> Ending {
+  const auto allocated = run(j, [](Worker&) -> Outcome {
     const std::string much(200 << 20, 'x');
     return ended(0, much.substr(0, 1));
   });
@@ -587,7 +587,7 @@ TEST(Supervisor, MemoryIsLimitedForEveryKindOfAllocation) {
 TEST(Supervisor, SignalsRequestTheWorkerToStop) {
   const std::string message = "tmeter: interrupted at 3 of 5\n";
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-    const Work work = [=](Worker& w) -> Ending {
+    const Work work = [=](Worker& w) -> Outcome {
       w.report(0, "half");
       usleep(10'000);  // there is nothing to read when the signal arrives
       kill(getppid(), number);
@@ -599,7 +599,7 @@ TEST(Supervisor, SignalsRequestTheWorkerToStop) {
 }
 
 TEST(Supervisor, AWorkerThatIgnoresARequestToStopIsEnded) {
-  const auto done = run(job(), [](Worker& w) -> Ending {
+  const auto done = run(job(), [](Worker& w) -> Outcome {
     w.report(0, "half");
     kill(getppid(), SIGINT);
     hang();
@@ -610,7 +610,7 @@ TEST(Supervisor, AWorkerThatIgnoresARequestToStopIsEnded) {
 // --- output of plugins -------------------------------------------------------------------------
 
 TEST(Supervisor, OutputOfPluginsBecomesNotes) {
-  const auto print = [](Worker&) -> Ending {
+  const auto print = [](Worker&) -> Outcome {
     const PluginScope inside("com.acme.p", "");
     const bool written = write(1, "to out\n\n", 8) == 8 && write(2, "to err", 6) == 6;
     return ended(written ? 0 : 1);
@@ -624,7 +624,7 @@ TEST(Supervisor, OutputOfPluginsBecomesNotes) {
 }
 
 TEST(Supervisor, OutputOfSuccessivePluginsIsAttributedToEach) {
-  const auto done = run(job(), [](Worker&) -> Ending {
+  const auto done = run(job(), [](Worker&) -> Outcome {
     for (int round = 0; round < 5; ++round) {
       for (const char* name : {"com.acme.a", "com.acme.b"}) {
         const PluginScope inside(name, "");
@@ -643,7 +643,7 @@ TEST(Supervisor, OutputOfSuccessivePluginsIsAttributedToEach) {
 }
 
 TEST(Supervisor, OutputAfterANestedPluginIsAttributedToTheOuterOne) {
-  const auto done = run(job(), [](Worker&) -> Ending {
+  const auto done = run(job(), [](Worker&) -> Outcome {
     const PluginScope outer("com.acme.outer", "");
     std::cout << "before\n";
     {
@@ -660,7 +660,7 @@ TEST(Supervisor, OutputAfterANestedPluginIsAttributedToTheOuterOne) {
 }
 
 TEST(Supervisor, OutputBeforeACrashIsReported) {
-  const auto done = run(job(), [](Worker& w) -> Ending {
+  const auto done = run(job(), [](Worker& w) -> Outcome {
     if (!w.excluded().empty()) return ended(0);
     const PluginScope inside("com.acme.p", "on metric 'm'");
     std::printf("not flushed");
@@ -672,7 +672,7 @@ TEST(Supervisor, OutputBeforeACrashIsReported) {
 }
 
 TEST(Supervisor, AnUnreadLineDelaysTheWorkerOnce) {
-  const auto done = run(job(), [](Worker&) -> Ending {
+  const auto done = run(job(), [](Worker&) -> Outcome {
     activity().is_listening = true;  // emulates a supervisor that outlives it
     const auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < 100; ++i) const PluginScope inside(i % 2 ? "a" : "b", "");
@@ -683,7 +683,7 @@ TEST(Supervisor, AnUnreadLineDelaysTheWorkerOnce) {
 }
 
 TEST(Supervisor, OutputBeyondTheCapacityOfAPipeDoesNotBlock) {
-  const auto done = run(job(), [](Worker&) -> Ending {
+  const auto done = run(job(), [](Worker&) -> Outcome {
     const std::string lines(300'000, '\n');
     const bool written = write(1, lines.data(), lines.size()) == 300'000;
     return ended(written ? 0 : 1);

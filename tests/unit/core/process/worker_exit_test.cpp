@@ -6,8 +6,8 @@
 namespace tmeter::core {
 namespace {
 
-WorkerEnd by_signal(int number) {
-  return {EndedBy::kItself, number, {}, "dir/model.pt", "LibTorch"};
+WorkerExit by_signal(int number) {
+  return {ExitCause::kItself, number, {}, "dir/model.pt", "LibTorch"};
 }
 
 TEST(WorkerExit, APluginThatCrashesOnANodeIsTheOffender) {
@@ -71,7 +71,7 @@ TEST(WorkerExit, ALoaderThatStallsOrTakesTooMuchIsAttributedToTheModel) {
   Activity a;
   a.stage = Stage::kReading;
   a.slots[0].plugin.set("org.tmeter.pt2");
-  const auto v = explain_worker_exit(a, {EndedBy::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt2"});
+  const auto v = explain_worker_exit(a, {ExitCause::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt2"});
   EXPECT_EQ(v.status, 4);
   EXPECT_EQ(v.message, "m.pt2: plugin org.tmeter.pt2 did not finish within 5 s (--timeout)");
   EXPECT_FALSE(v.offender);
@@ -132,9 +132,9 @@ TEST(WorkerExit, ExceededLimitsAreAttributedToTheRunningPlugin) {
   Activity a;
   a.stage = Stage::kAnalysing;
   a.slots[0].plugin.set("p");
-  const WorkerEnd slow{EndedBy::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt"};
-  const WorkerEnd large{EndedBy::kMemory, SIGKILL, "8.0 GiB (--max-memory)", "m.pt"};
-  const WorkerEnd garbage{EndedBy::kBadFrame, SIGKILL, "", "m.pt"};
+  const WorkerExit slow{ExitCause::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt"};
+  const WorkerExit large{ExitCause::kMemory, SIGKILL, "8.0 GiB (--max-memory)", "m.pt"};
+  const WorkerExit garbage{ExitCause::kBadFrame, SIGKILL, "", "m.pt"};
   EXPECT_EQ(explain_worker_exit(a, slow).message, "plugin p did not finish within 5 s (--timeout)");
   EXPECT_EQ(explain_worker_exit(a, large).message,
             "plugin p took more memory than 8.0 GiB (--max-memory)");
@@ -178,23 +178,23 @@ TEST(WorkerExit, ACrashOfTheLoaderEndsTheRun) {
   EXPECT_EQ(crashed.message, "dir/model.pt: plugin p crashed (segmentation fault)");
   EXPECT_FALSE(crashed.offender);
   const auto large =
-      explain_worker_exit(a, {EndedBy::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt"});
+      explain_worker_exit(a, {ExitCause::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt"});
   EXPECT_EQ(large.status, 4);
-  EXPECT_EQ(explain_worker_exit(a, {EndedBy::kBadFrame, SIGKILL, "", "m.pt"}).status, 5);
+  EXPECT_EQ(explain_worker_exit(a, {ExitCause::kBadFrame, SIGKILL, "", "m.pt"}).status, 5);
 }
 
 TEST(WorkerExit, CodeOfTheFileThatDoesNotEnd) {
   Activity a;
   a.engine.set("LibTorch");
-  const auto slow =
-      explain_worker_exit(a, {EndedBy::kTimeout, SIGKILL, "60 s (--timeout)", "m.pt", "LibTorch"});
+  const auto slow = explain_worker_exit(
+      a, {ExitCause::kTimeout, SIGKILL, "60 s (--timeout)", "m.pt", "LibTorch"});
   EXPECT_EQ(slow.status, 6);
   EXPECT_EQ(
       slow.message,
       "m.pt: LibTorch did not finish within 60 s (--timeout); the file may never end, or needs "
       "a longer --timeout");
   EXPECT_EQ(explain_worker_exit(
-                a, {EndedBy::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt", "LibTorch"})
+                a, {ExitCause::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt", "LibTorch"})
                 .message,
             "m.pt: LibTorch took more memory than 1.0 GiB (--max-memory); the file is damaged "
             "or hostile, or triggers a defect of LibTorch");
@@ -202,7 +202,7 @@ TEST(WorkerExit, CodeOfTheFileThatDoesNotEnd) {
 
 TEST(WorkerExit, WithoutAPluginTheStageIsReported) {
   Activity a;
-  const auto message = [&](const WorkerEnd& end) { return explain_worker_exit(a, end).message; };
+  const auto message = [&](const WorkerExit& end) { return explain_worker_exit(a, end).message; };
   const std::string defect = "; this is a defect of tmeter, please report it";
   const std::pair<Stage, std::string> stages[] = {{Stage::kStarting, "starting"},
                                                   {Stage::kReading, "reading the model"},
@@ -212,20 +212,20 @@ TEST(WorkerExit, WithoutAPluginTheStageIsReported) {
                                                   {static_cast<Stage>(5), "working"}};
   for (const auto& [stage, words] : stages) {
     a.stage = stage;
-    EXPECT_EQ(message({EndedBy::kItself, SIGSEGV, "", ""}),
+    EXPECT_EQ(message({ExitCause::kItself, SIGSEGV, "", ""}),
               "tmeter crashed (segmentation fault) while " + words + defect);
-    const WorkerEnd slow{EndedBy::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt"};
+    const WorkerExit slow{ExitCause::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt"};
     EXPECT_EQ(message(slow), "m.pt: " + words + " did not finish within 5 s (--timeout)");
     EXPECT_EQ(explain_worker_exit(a, slow).status, 4);
   }
-  const WorkerEnd large{EndedBy::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt"};
+  const WorkerExit large{ExitCause::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt"};
   EXPECT_EQ(message(large), "m.pt: working took more memory than 1.0 GiB (--max-memory)");
   EXPECT_EQ(explain_worker_exit(a, large).status, 4);
-  EXPECT_EQ(explain_worker_exit(a, {EndedBy::kBadFrame, SIGKILL, "", ""}).status, 1);
+  EXPECT_EQ(explain_worker_exit(a, {ExitCause::kBadFrame, SIGKILL, "", ""}).status, 1);
 }
 
 /// The plugins that are left out; an offender is marked "!NAME".
-std::string left_out(const Ending& e) {
+std::string left_out(const Outcome& e) {
   std::string names = e.offender ? "!" + e.offender->plugin : "";
   for (const auto& s : e.suspects) names += s.plugin + (s.requested ? "" : "?") + ";";
   return names;
@@ -233,7 +233,7 @@ std::string left_out(const Ending& e) {
 
 const std::vector<Participant> kBoth{{"/x/a.tmeter", "com.acme.a"}, {"/x/b.tmeter", ""}};
 
-WorkerEnd with_both(WorkerEnd end) {
+WorkerExit with_both(WorkerExit end) {
   end.participants = kBoth;
   return end;
 }
@@ -242,11 +242,11 @@ TEST(WorkerExit, AfterAFailureWithoutAnOwnerTheWorkIsDoneWithoutThirdPartyPlugin
   Activity a;
   a.stage = Stage::kAnalysing;
   const std::string both = "com.acme.a;/x/b.tmeter;";
-  const WorkerEnd garbage{EndedBy::kBadFrame, SIGKILL, "", "m.pt"};
-  const WorkerEnd forged{EndedBy::kContract, SIGKILL, "odd", "m.pt"};
+  const WorkerExit garbage{ExitCause::kBadFrame, SIGKILL, "", "m.pt"};
+  const WorkerExit forged{ExitCause::kContract, SIGKILL, "odd", "m.pt"};
   struct Case {
     const char* at_work;
-    WorkerEnd end;
+    WorkerExit end;
     std::string left_out;
   };
   for (const auto& c : {Case{"", by_signal(SIGABRT), both},
@@ -272,7 +272,7 @@ TEST(WorkerExit, AfterAFailureWithoutAnOwnerTheWorkIsDoneWithoutThirdPartyPlugin
             "are not tmeter's own: com.acme.a, /x/b.tmeter");
   EXPECT_EQ(crashed.suspects[0].reason, "took part in a run that crashed (abort)");
   EXPECT_TRUE(crashed.suspects[0].suspected);
-  const WorkerEnd slow{EndedBy::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt"};
+  const WorkerExit slow{ExitCause::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt"};
   EXPECT_EQ(left_out(explain_worker_exit(a, with_both(slow))), "!org.tmeter.flops");
   a.engine.set("LibTorch");
   EXPECT_EQ(explain_worker_exit(a, with_both(by_signal(SIGSEGV))).status, 6);
@@ -302,7 +302,7 @@ TEST(WorkerExit, TheLastWordsOfTheWorkerAreShown) {
 
 TEST(WorkerExit, WithoutMemoryLeftTheWorkIsDoneWithoutThirdPartyPlugins) {
   Activity a;
-  const Ending failed{4, "out of memory", false, {}};
+  const Outcome failed{4, "out of memory", false, {}};
   EXPECT_EQ(left_out(explain_failure(a, failed, kBoth)), "");
   a.no_memory_left = true;
   EXPECT_EQ(explain_failure(a, failed, {}).status, 4);
@@ -343,7 +343,7 @@ TEST(WorkerExit, ADamagedPageIsNotUsed) {
               "dir/model.pt: tmeter crashed (segmentation fault) while working; the work is done "
               "again without plugins that are not tmeter's own: com.acme.a, /x/b.tmeter");
     EXPECT_EQ(crashed.status, 5);
-    const WorkerEnd slow{EndedBy::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt"};
+    const WorkerExit slow{ExitCause::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt"};
     EXPECT_EQ(left_out(explain_worker_exit(a, with_both(slow))), "com.acme.a;/x/b.tmeter;");
     EXPECT_EQ(explain_worker_exit(a, slow).status, 4);
     EXPECT_TRUE(explain_failure(a, {4, "no", false, {}}, kBoth).suspects.empty());

@@ -62,7 +62,7 @@ struct Started {
   WorkerProcess process;
 };
 
-Ending begin_and_wait(Worker&) {
+Outcome begin_and_wait(Worker&) {
   reported_by_worker().worker = getpid();
   for (;;) pause();
 }
@@ -91,7 +91,7 @@ TEST(WorkerProcess, EndsWithItsObject) {
 
 TEST(WorkerProcess, EndsTogetherWithTheProcessesItStarted) {
   expect_of_worker([] {
-    Started started([](Worker& w) -> Ending {
+    Started started([](Worker& w) -> Outcome {
       const pid_t other = fork();
       if (other == 0)
         for (;;) pause();
@@ -114,7 +114,7 @@ TEST(WorkerProcess, EndsTogetherWithTheProcessesItStarted) {
 
 TEST(WorkerProcess, ReceivesARequestToStop) {
   expect_of_worker([] {
-    Started started([](Worker&) -> Ending {
+    Started started([](Worker&) -> Outcome {
       reported_by_worker().worker = getpid();
       while (!Interrupt::requested()) usleep(1000);
       return {};
@@ -149,7 +149,7 @@ TEST(WorkerProcess, SendsMessagesAndOutputThroughItsPipes) {
   for (const bool watchful : {false, true}) {
     expect_of_worker([=] {
       Started started(
-          [](Worker& w) -> Ending {
+          [](Worker& w) -> Outcome {
             w.message(activity().checks_process_state ? "watchful" : "calm");
             w.report(0, std::string(ReportMemory::kLong, 'x'));
             return {write(STDOUT_FILENO, "printed", 7) == 7 ? 0 : 1, "end", false, {}};

@@ -62,12 +62,12 @@ TEST(Worker, SendsEverythingAsFrames) {
 }
 
 TEST(Worker, SendsTheEndingWithItsOffender) {
-  const auto ending = [](const Ending& e) { return heard([&](Worker& w) { w.finish(e); }); };
+  const auto outcome = [](const Outcome& e) { return heard([&](Worker& w) { w.finish(e); }); };
   using namespace std::string_literals;
-  EXPECT_EQ(ending({5, "why", true, Excluded{"com.acme.p", "failed: odd", false, true}}),
+  EXPECT_EQ(outcome({5, "why", true, Excluded{"com.acme.p", "failed: odd", false, true}}),
             (std::vector<Heard>{{FrameKind::kOffender, 0, 1, "com.acme.p\0failed: odd"s},
                                 {FrameKind::kFinished, 5, 1, "why"}}));
-  EXPECT_EQ(ending({4, "why", false, Excluded{"com.acme.q", "", true, false}}),
+  EXPECT_EQ(outcome({4, "why", false, Excluded{"com.acme.q", "", true, false}}),
             (std::vector<Heard>{{FrameKind::kOffender, 1, 0, "com.acme.q\0"s},
                                 {FrameKind::kFinished, 4, 0, "why"}}));
 }
