@@ -9,10 +9,10 @@ build_packages=(
 mapfile -t -O ${#build_packages[@]} build_packages < <(sed -En 's/^[^# ]+ +([^|]+).*/\1/p' apps/python/libraries.txt)
 
 # Only for testing: the browser that shows the html report (124 MB), and third-party parsers for the report formats.
-# Doxygen and abidiff read the SDK's headers; clang and libc++ build plugins against them.
+# Doxygen and abidiff read the SDK's headers; clang and libc++ build plugins against them; clang-format checks the code's format.
 test_packages=(
   chromium libxml2-utils python3-markdown-it graphviz
-  doxygen abigail-tools clang libc++-dev libc++abi-dev
+  doxygen abigail-tools clang clang-format libc++-dev libc++abi-dev
 )
 
 # Only for ./dev fuzz.

@@ -5,7 +5,8 @@
 namespace measure {
 
 struct Bandwidth {
-  double triad = 0;  ///< a = b + s·c, bytes read and written (STREAM; lines fetched to be written are not counted)
+  double triad = 0;  ///< a = b + s·c, bytes read and written (STREAM; lines fetched to be written
+                     ///< are not counted)
   double read = 0;   ///< a sum
 };
 

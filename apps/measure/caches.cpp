@@ -1,8 +1,8 @@
 #include "caches.hpp"
 
 #include <charconv>
-#include <fstream>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 namespace measure {

@@ -18,10 +18,14 @@ __attribute__((target("avx512f,avx512vnni"))) double int8_of(size_t rounds) {
     // no rounds.
     asm volatile("" : "+v"(a), "+v"(b), "+v"(c), "+v"(d), "+v"(e), "+v"(f), "+v"(x));
     asm volatile("" : "+v"(g), "+v"(h), "+v"(i), "+v"(j), "+v"(k), "+v"(l), "+v"(y));
-    a = _mm512_dpbusd_epi32(a, x, y), b = _mm512_dpbusd_epi32(b, x, y), c = _mm512_dpbusd_epi32(c, x, y);
-    d = _mm512_dpbusd_epi32(d, x, y), e = _mm512_dpbusd_epi32(e, x, y), f = _mm512_dpbusd_epi32(f, x, y);
-    g = _mm512_dpbusd_epi32(g, x, y), h = _mm512_dpbusd_epi32(h, x, y), i = _mm512_dpbusd_epi32(i, x, y);
-    j = _mm512_dpbusd_epi32(j, x, y), k = _mm512_dpbusd_epi32(k, x, y), l = _mm512_dpbusd_epi32(l, x, y);
+    a = _mm512_dpbusd_epi32(a, x, y), b = _mm512_dpbusd_epi32(b, x, y),
+    c = _mm512_dpbusd_epi32(c, x, y);
+    d = _mm512_dpbusd_epi32(d, x, y), e = _mm512_dpbusd_epi32(e, x, y),
+    f = _mm512_dpbusd_epi32(f, x, y);
+    g = _mm512_dpbusd_epi32(g, x, y), h = _mm512_dpbusd_epi32(h, x, y),
+    i = _mm512_dpbusd_epi32(i, x, y);
+    j = _mm512_dpbusd_epi32(j, x, y), k = _mm512_dpbusd_epi32(k, x, y),
+    l = _mm512_dpbusd_epi32(l, x, y);
   }
   asm volatile("" : : "v"(a), "v"(b), "v"(c), "v"(d), "v"(e), "v"(f));
   asm volatile("" : : "v"(g), "v"(h), "v"(i), "v"(j), "v"(k), "v"(l));
@@ -37,10 +41,18 @@ __attribute__((target("avx512f,avx512bf16"))) double bfloat16_of(size_t rounds) 
     // no rounds.
     asm volatile("" : "+v"(a), "+v"(b), "+v"(c), "+v"(d), "+v"(e), "+v"(f), "+v"(x));
     asm volatile("" : "+v"(g), "+v"(h), "+v"(i), "+v"(j), "+v"(k), "+v"(l), "+v"(y));
-    a = _mm512_dpbf16_ps(a, (__m512bh)x, (__m512bh)y), b = _mm512_dpbf16_ps(b, (__m512bh)x, (__m512bh)y), c = _mm512_dpbf16_ps(c, (__m512bh)x, (__m512bh)y);
-    d = _mm512_dpbf16_ps(d, (__m512bh)x, (__m512bh)y), e = _mm512_dpbf16_ps(e, (__m512bh)x, (__m512bh)y), f = _mm512_dpbf16_ps(f, (__m512bh)x, (__m512bh)y);
-    g = _mm512_dpbf16_ps(g, (__m512bh)x, (__m512bh)y), h = _mm512_dpbf16_ps(h, (__m512bh)x, (__m512bh)y), i = _mm512_dpbf16_ps(i, (__m512bh)x, (__m512bh)y);
-    j = _mm512_dpbf16_ps(j, (__m512bh)x, (__m512bh)y), k = _mm512_dpbf16_ps(k, (__m512bh)x, (__m512bh)y), l = _mm512_dpbf16_ps(l, (__m512bh)x, (__m512bh)y);
+    a = _mm512_dpbf16_ps(a, (__m512bh)x, (__m512bh)y),
+    b = _mm512_dpbf16_ps(b, (__m512bh)x, (__m512bh)y),
+    c = _mm512_dpbf16_ps(c, (__m512bh)x, (__m512bh)y);
+    d = _mm512_dpbf16_ps(d, (__m512bh)x, (__m512bh)y),
+    e = _mm512_dpbf16_ps(e, (__m512bh)x, (__m512bh)y),
+    f = _mm512_dpbf16_ps(f, (__m512bh)x, (__m512bh)y);
+    g = _mm512_dpbf16_ps(g, (__m512bh)x, (__m512bh)y),
+    h = _mm512_dpbf16_ps(h, (__m512bh)x, (__m512bh)y),
+    i = _mm512_dpbf16_ps(i, (__m512bh)x, (__m512bh)y);
+    j = _mm512_dpbf16_ps(j, (__m512bh)x, (__m512bh)y),
+    k = _mm512_dpbf16_ps(k, (__m512bh)x, (__m512bh)y),
+    l = _mm512_dpbf16_ps(l, (__m512bh)x, (__m512bh)y);
   }
   asm volatile("" : : "v"(a), "v"(b), "v"(c), "v"(d), "v"(e), "v"(f));
   asm volatile("" : : "v"(g), "v"(h), "v"(i), "v"(j), "v"(k), "v"(l));

@@ -72,8 +72,7 @@ double Pace::seconds(uint64_t done, uint64_t total, std::string_view unit, Clock
 Progress::Progress(bool enabled)
     : shown_(enabled && isatty(STDERR_FILENO) == 1), start_(Clock::now()), last_(start_) {}
 
-std::optional<std::string> Progress::update(uint64_t done, uint64_t total,
-                                            std::string_view unit) {
+std::optional<std::string> Progress::update(uint64_t done, uint64_t total, std::string_view unit) {
   if (!shown_) return std::nullopt;
   const auto now = Clock::now();
   const double seconds = pace_.seconds(done, total, unit, now);

@@ -14,8 +14,8 @@
 namespace tmeter::core {
 namespace {
 
-/// Reads to the end, or one byte more than `most`. The size is not trusted: files in /proc have size
-/// 0, and a file may grow.
+/// Reads to the end, or one byte more than `most`. The size is not trusted: files in /proc have
+/// size 0, and a file may grow.
 bool read_whole(int file, size_t most, std::string& text) {
   constexpr size_t kPiece = 64 << 10;
   while (text.size() <= most) {
@@ -33,7 +33,9 @@ bool read_whole(int file, size_t most, std::string& text) {
 }  // namespace
 
 std::string read_small_file(ErrorKind kind, const std::string& path, size_t most) {
-  const auto refuse = [&](const std::string& why) { throw Error(kind, printable(path) + ": " + why); };
+  const auto refuse = [&](const std::string& why) {
+    throw Error(kind, printable(path) + ": " + why);
+  };
   const auto because = [] { return std::string(": ") + std::strerror(errno); };
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (file.get() < 0) refuse("cannot be read" + because());
@@ -43,7 +45,8 @@ std::string read_small_file(ErrorKind kind, const std::string& path, size_t most
   if (!S_ISREG(info.st_mode)) refuse("is not a regular file");
   std::string text;
   if (!read_whole(file.get(), most, text)) refuse("cannot be read" + because());
-  if (text.size() > most) refuse("is longer than " + std::to_string(most >> 10) + " KiB, the limit");
+  if (text.size() > most)
+    refuse("is longer than " + std::to_string(most >> 10) + " KiB, the limit");
   return text;
 }
 

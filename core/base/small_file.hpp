@@ -1,4 +1,5 @@
-// Files that people write and that are read as a whole: configuration, hardware profiles, manifests.
+// Files that people write and that are read as a whole: configuration, hardware profiles,
+// manifests.
 #pragma once
 #include <cstddef>
 #include <string>

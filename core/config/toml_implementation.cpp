@@ -1,8 +1,8 @@
 // The functions of toml++, whose headers only declare them elsewhere (TOML_HEADER_ONLY=0).
 #define TOML_IMPLEMENTATION
-#include <cstdint>
-
 #include <toml++/impl/preprocessor.h>
+
+#include <cstdint>
 // toml++ 3.3 calls places unreachable that letters outside of ASCII reach, which is undefined
 // behaviour, and asserts what a '#' in the place of a key breaks. After both it refuses the text.
 #undef TOML_ASSERT_ASSUME

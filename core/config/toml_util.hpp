@@ -13,8 +13,8 @@ namespace tmeter::core {
 inline constexpr size_t kMaxTomlBytes = 1 << 20;
 
 /// "file.toml:3:7: …"
-[[noreturn]] void toml_error(ErrorKind kind, const std::string& path, const toml::source_region& where,
-                             const std::string& what);
+[[noreturn]] void toml_error(ErrorKind kind, const std::string& path,
+                             const toml::source_region& where, const std::string& what);
 
 /// Throws Error(kind) with the place; also for a text that is too long or nested too deeply, before
 /// it is parsed. `path` is for messages.

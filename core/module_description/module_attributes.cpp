@@ -84,7 +84,7 @@ std::optional<int64_t> ModuleAttributes::integer(const Node* node, std::string_v
 }
 
 std::vector<int64_t> ModuleAttributes::integers(const Node* node, std::string_view name,
-                                           size_t rank) const {
+                                                size_t rank) const {
   const auto* value = field(node, name);
   if (!value) return {};
   if (value->kind == TMETER_VALUE_INT) return std::vector<int64_t>(rank, value->i);

@@ -15,7 +15,8 @@ class Descendants {
   ~Descendants() { end(); }
   Descendants(const Descendants&) = delete;
   Descendants& operator=(const Descendants&) = delete;
-  /// Ends all of them, once the worker is gone. A process in an uninterruptible call ends after the call.
+  /// Ends all of them, once the worker is gone. A process in an uninterruptible call ends after the
+  /// call.
   void end() const;
 
  private:

@@ -34,8 +34,8 @@ std::optional<int> descriptor_named(const std::string& path) {
   return own ? number(std::string_view(path).substr(slash + 1)) : std::nullopt;
 }
 
-/// The same through links. Links in the folder's name are resolved at once, the last one step by step:
-/// /proc/self/fd/1 is a descriptor, even if its target names a file.
+/// The same through links. Links in the folder's name are resolved at once, the last one step by
+/// step: /proc/self/fd/1 is a descriptor, even if its target names a file.
 std::optional<int> descriptor_of(std::string path) {
   constexpr int kMaxLinks = 40;  // as the kernel
   for (int i = 0; i < kMaxLinks; ++i) {

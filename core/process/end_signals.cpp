@@ -47,7 +47,7 @@ sigset_t taken_signals() {
 }
 
 struct sigaction set_handler(int number, void (*handler)(int)) {
-  struct sigaction action {}, before {};
+  struct sigaction action = {}, before = {};
   action.sa_handler = handler;
   sigaction(number, &action, &before);
   return before;

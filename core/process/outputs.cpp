@@ -28,8 +28,7 @@ StreamOutput::StreamOutput(const Destination& destination) : destination_(destin
 }
 
 bool StreamOutput::try_open() {
-  own_ = Descriptor(
-      open(destination_.path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  own_ = Descriptor(open(destination_.path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (own_.get() >= 0) writer_ = std::make_unique<StreamWriter>(own_.get());
   return writer_ != nullptr;
 }

@@ -1,7 +1,7 @@
-// The destinations of a run's reports. The supervisor owns them and opens them before any work begins.
-// Output appears only after the whole run has succeeded: until then files have no name, and streams
-// (standard output, pipes, terminals, devices) have received nothing. A repeated attempt starts from
-// empty reports.
+// The destinations of a run's reports. The supervisor owns them and opens them before any work
+// begins. Output appears only after the whole run has succeeded: until then files have no name, and
+// streams (standard output, pipes, terminals, devices) have received nothing. A repeated attempt
+// starts from empty reports.
 #pragma once
 #include <memory>
 #include <string>
@@ -31,8 +31,8 @@ class StreamOutput {
   /// The descriptor to wait for; -1: try again after kRetry.
   int fd() const { return writer_ ? writer_->fd() : -1; }
   static constexpr auto kRetry = std::chrono::milliseconds(20);
-  /// Writes as much as the reader takes. Throws Error(write_failure(…)), or BrokenPipe when the reader of
-  /// standard output is gone.
+  /// Writes as much as the reader takes. Throws Error(write_failure(…)), or BrokenPipe when the
+  /// reader of standard output is gone.
   void advance();
   /// Its reader is gone.
   void give_up();

@@ -32,7 +32,7 @@ struct FormulaRequest {
   const std::vector<Plugin*>& plugins;
   const HardwareSource* hardware;
   const Results& results;  // results under the present sizes, which every formula must reproduce
-  const std::set<size_t>& fixed;              // symbols that are not free: bound by the user
+  const std::set<size_t>& fixed;                // symbols that are not free: bound by the user
   std::function<bool(const Column&)> includes;  // metrics
 };
 

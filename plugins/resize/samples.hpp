@@ -17,8 +17,8 @@ std::optional<SizeChange> change_of_samples(const std::vector<DimsChange>& input
 /// Throws std::runtime_error if the node works across changed dims.
 void check_samples_stay_apart(const Node& node, const ReplayedSizes& base, const Environment& now);
 
-/// Throws std::runtime_error if a product pairs a tensor with the new batch size and one that a literal
-/// fixes at the recorded size: that literal should have followed the input.
+/// Throws std::runtime_error if a product pairs a tensor with the new batch size and one that a
+/// literal fixes at the recorded size: that literal should have followed the input.
 void check_equal_samples(const Node& node, const ReplayedSizes& base, const Environment& now,
                          const std::function<bool(const Value&)>& depends_on_literal);
 

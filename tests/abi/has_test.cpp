@@ -1,7 +1,7 @@
 // The macros by which both sides read structs that grow (abi/base.h).
-#include <gtest/gtest.h>
-
 #include "has.inc"
+
+#include <gtest/gtest.h>
 
 extern "C" int check_has_in_c(void);
 

@@ -20,8 +20,8 @@
 #include "core/execution/executor.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/model_loading.hpp"
-#include "core/process/sandbox.hpp"
 #include "core/plugin_host/tensor_bytes.hpp"
+#include "core/process/sandbox.hpp"
 
 namespace {
 using namespace tmeter::core;
@@ -37,7 +37,8 @@ class Unobserved final : public RunsAccess {
   std::string_view stopped() const override { return {}; }
   void event(const tmeter_event& e) override {
     validator->check(e);
-    if (e.kind == TMETER_EVENT_RUN_END) seconds = static_cast<double>(e.nanoseconds - e.since) * 1e-9;
+    if (e.kind == TMETER_EVENT_RUN_END)
+      seconds = static_cast<double>(e.nanoseconds - e.since) * 1e-9;
     operators += e.kind == TMETER_EVENT_OP_END;
   }
   void report_fact(std::string_view, std::string_view) override {}

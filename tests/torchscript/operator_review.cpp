@@ -172,11 +172,9 @@ void find_deadly(const std::vector<c10::OperatorHandle>& ops, size_t begin, size
 void call_all() {
   at::set_num_threads(1);
   auto ops = dispatched();
-  std::erase_if(ops, [](const auto& op) {
-    return !refusal(op.schema(), OperatorKind::kDispatched).empty();
-  });
-  for (size_t i = 0; i < ops.size(); i += 64)
-    find_deadly(ops, i, std::min(i + 64, ops.size()));
+  std::erase_if(
+      ops, [](const auto& op) { return !refusal(op.schema(), OperatorKind::kDispatched).empty(); });
+  for (size_t i = 0; i < ops.size(); i += 64) find_deadly(ops, i, std::min(i + 64, ops.size()));
 }
 
 }  // namespace

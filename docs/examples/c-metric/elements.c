@@ -5,17 +5,18 @@
 #include <string.h>
 #include <tmeter/abi/tmeter.h>
 
-#define TEXT(literal) {literal, sizeof(literal) - 1}
+#define TEXT(literal) \
+  { literal, sizeof(literal) - 1 }
 
 /* Passed to every callback as `user`. */
 typedef struct state {
-  const tmeter_call_api *call;
-  const tmeter_graph_api *graph;
-  const tmeter_results_api *results;
+  const tmeter_call_api* call;
+  const tmeter_graph_api* graph;
+  const tmeter_results_api* results;
 } state;
 static state the_state;
 
-static tmeter_status fail(const state *s, tmeter_call *call, const char *why) {
+static tmeter_status fail(const state* s, tmeter_call* call, const char* why) {
   const tmeter_str text = {why, strlen(why)};
   s->call->fail(call, text);
   return TMETER_BAD_MODEL;
@@ -31,7 +32,7 @@ static int64_t elements(tmeter_i64_span dims) {
 }
 
 /* Adds the elements of a tensor, or of all tensors in a list; 0 when an int64 cannot hold them. */
-static int add_elements(const state *s, const tmeter_value *value, int64_t *sum) {
+static int add_elements(const state* s, const tmeter_value* value, int64_t* sum) {
   const size_t items = s->graph->value_size(value);
   for (size_t i = 0; i < items; ++i) {
     if (!add_elements(s, s->graph->value_at(value, i), sum)) return 0;
@@ -41,8 +42,8 @@ static int add_elements(const state *s, const tmeter_value *value, int64_t *sum)
   return n >= 0 && !__builtin_add_overflow(*sum, n, sum);
 }
 
-static tmeter_status TMETER_ABI eval(tmeter_call *call, const tmeter_node *node, void *user) {
-  const state *s = user;
+static tmeter_status TMETER_ABI eval(tmeter_call* call, const tmeter_node* node, void* user) {
+  const state* s = user;
   tmeter_number number = {TMETER_NUMBER_INT, 0, 0, 0};
   for (size_t i = 0; i < s->graph->node_result_count(node); ++i) {
     if (!add_elements(s, s->graph->node_result(node, i), &number.i))
@@ -67,25 +68,25 @@ static const tmeter_op_handler handler = {.struct_size = sizeof(tmeter_op_handle
                                           .user = &the_state,
                                           .eval = eval};
 
-static const tmeter_metric_desc *TMETER_ABI get_metric(uint32_t i, void *user) {
+static const tmeter_metric_desc* TMETER_ABI get_metric(uint32_t i, void* user) {
   (void)user;
   return i == 0 ? &metric : NULL;
 }
-static const tmeter_op_handler *TMETER_ABI get_handler(uint32_t i, void *user) {
+static const tmeter_op_handler* TMETER_ABI get_handler(uint32_t i, void* user) {
   (void)user;
   return i == 0 ? &handler : NULL;
 }
 static const tmeter_metrics metrics = {sizeof(tmeter_metrics), 1, get_metric, &the_state};
 static const tmeter_op_handlers handlers = {sizeof(tmeter_op_handlers), 1, get_handler, &the_state};
 
-static const void *interface_of(const tmeter_host_v1 *host, const char *id) {
+static const void* interface_of(const tmeter_host_v1* host, const char* id) {
   const tmeter_str text = {id, strlen(id)};
   return host->get_interface(host, text);
 }
 
-static tmeter_status TMETER_ABI init(tmeter_call *call, const tmeter_host_v1 *host, tmeter_str path,
-                                     void *user) {
-  state *s = user;
+static tmeter_status TMETER_ABI init(tmeter_call* call, const tmeter_host_v1* host, tmeter_str path,
+                                     void* user) {
+  state* s = user;
   (void)call;
   (void)path;
   s->call = interface_of(host, TMETER_HOST_CALL);
@@ -94,12 +95,12 @@ static tmeter_status TMETER_ABI init(tmeter_call *call, const tmeter_host_v1 *ho
   return s->call && s->graph && s->results ? TMETER_OK : TMETER_UNAVAILABLE;
 }
 
-static void TMETER_ABI deinit(void *user) { memset(user, 0, sizeof(state)); }
+static void TMETER_ABI deinit(void* user) { memset(user, 0, sizeof(state)); }
 
-static int is(tmeter_str text, const char *id) {
+static int is(tmeter_str text, const char* id) {
   return text.len == strlen(id) && memcmp(text.ptr, id, text.len) == 0;
 }
-static const void *TMETER_ABI get_capability(tmeter_str id, void *user) {
+static const void* TMETER_ABI get_capability(tmeter_str id, void* user) {
   (void)user;
   if (is(id, TMETER_CAP_METRICS)) return &metrics;
   if (is(id, TMETER_CAP_OP_HANDLER)) return &handlers;
@@ -118,4 +119,4 @@ static const tmeter_plugin_entry_v1 entry = {.struct_size = sizeof(tmeter_plugin
                                              .deinit = deinit,
                                              .get_capability = get_capability};
 
-TMETER_EXPORT const tmeter_plugin_entry_v1 *tmeter_plugin_v1(void) { return &entry; }
+TMETER_EXPORT const tmeter_plugin_entry_v1* tmeter_plugin_v1(void) { return &entry; }

@@ -1,5 +1,6 @@
-// Grams of CO2e per kWh of electricity generated, rounded to grams: Ember, Yearly Electricity Data, as
-// published by The Green Web Foundation (co2.js, data/output/average-intensities.json of 2026-06-29).
+// Grams of CO2e per kWh of electricity generated, rounded to grams: Ember, Yearly Electricity Data,
+// as published by The Green Web Foundation (co2.js, data/output/average-intensities.json of
+// 2026-06-29).
 #include "grid.hpp"
 
 #include <algorithm>
@@ -105,8 +106,7 @@ const Region* region_of(std::string_view code) {
 
 std::string region_codes() {
   std::string codes;
-  for (const auto& region : kRegions)
-    codes.append(codes.empty() ? "" : " ").append(region.code);
+  for (const auto& region : kRegions) codes.append(codes.empty() ? "" : " ").append(region.code);
   return codes;
 }
 

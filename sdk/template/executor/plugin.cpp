@@ -1,6 +1,4 @@
 // Runs a model (`--inference`) with a custom engine: linear, relu and acme::gated_mlp on float32.
-#include <tmeter/cpp/executor.hpp>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -125,7 +123,8 @@ class Net final : public tmeter::Execution {
 std::unique_ptr<tmeter::Execution> prepare(const tmeter::Graph& graph,
                                            const tmeter_run_request& request,
                                            tmeter::ExecutorCall& call) {
-  if (tmeter::to_view(request.device) != "cpu") throw tmeter::Error(TMETER_UNSUPPORTED, "it runs only on the CPU");
+  if (tmeter::to_view(request.device) != "cpu")
+    throw tmeter::Error(TMETER_UNSUPPORTED, "it runs only on the CPU");
   for (const auto& node : graph.nodes()) {
     const auto op = node.op();
     const bool known = op == "aten::linear" || op == "aten::relu" || op == "acme::gated_mlp";

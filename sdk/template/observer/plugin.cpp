@@ -36,13 +36,15 @@ class Fastest final : public tmeter::Observer {
 }  // namespace
 
 // Runs are new in ABI 1.1; an older host never requests them.
-TMETER_PLUGIN_INFO((tmeter::PluginInfo{.id = "com.example.@name@", .version = "1.0.0", .abi_minor = 1}), [](tmeter::Registrar& r) {
-  r.metric({.id = "@name@",
-            .title = "fastest",
-            .unit = "s",
-            .unit_kind = TMETER_UNIT_SECOND,
-            .axis = TMETER_AXIS_NODE,
-            .convention = "time from an operator's start to its end, in its fastest run",
-            .description = "shortest times of the operators"});
-  tmeter::observer<Fastest>(r, "@name@", "@name@");
-});
+TMETER_PLUGIN_INFO(
+    (tmeter::PluginInfo{.id = "com.example.@name@", .version = "1.0.0", .abi_minor = 1}),
+    [](tmeter::Registrar& r) {
+      r.metric({.id = "@name@",
+                .title = "fastest",
+                .unit = "s",
+                .unit_kind = TMETER_UNIT_SECOND,
+                .axis = TMETER_AXIS_NODE,
+                .convention = "time from an operator's start to its end, in its fastest run",
+                .description = "shortest times of the operators"});
+      tmeter::observer<Fastest>(r, "@name@", "@name@");
+    });

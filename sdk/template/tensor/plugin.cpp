@@ -1,9 +1,8 @@
 // A value of the elements of every tensor. tmeter streams them; several threads may each process a
 // part of a tensor.
-#include <tmeter/cpp/plugin.hpp>
-
 #include <algorithm>
 #include <cmath>
+#include <tmeter/cpp/plugin.hpp>
 
 namespace {
 
@@ -20,7 +19,9 @@ struct Largest final : tmeter::TensorAnalysis {
   float largest = 0;
 };
 
-bool wants(const tmeter::Tensor& t, tmeter::Call&) { return t.dtype().id() == TMETER_DTYPE_FLOAT32; }
+bool wants(const tmeter::Tensor& t, tmeter::Call&) {
+  return t.dtype().id() == TMETER_DTYPE_FLOAT32;
+}
 
 }  // namespace
 

@@ -2,9 +2,10 @@
 //
 // Taken from all forward schemas of torch 2.15 (`torch._C._jit_get_all_schemas()`), torchvision
 // 0.30 and the tags of native_functions.yaml, then sorted by hand. Other operators are kOther, and
-// metrics must report "unknown" for them instead of guessing. Matrix decompositions (svd, qr, …), FFTs,
-// losses whose cost depends on data (ctc_loss) and backward operators are left out on purpose.
-// In-place names (`relu_`), `_out`, `_copy` and `_foreach_` forms follow from the base name.
+// metrics must report "unknown" for them instead of guessing. Matrix decompositions (svd, qr, …),
+// FFTs, losses whose cost depends on data (ctc_loss) and backward operators are left out on
+// purpose. In-place names (`relu_`), `_out`, `_copy` and `_foreach_` forms follow from the base
+// name.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -239,7 +240,8 @@ inline constexpr std::array kOpClassRows{
                "quantize_tensor dequantize_per_tensor dequantize_per_channel quantize_per_token "
                "dequantize_per_token quantize_per_channel_group dequantize_per_channel_group"},
     OpClassRow{OpClass::kView,
-               "access_subclass_inner_tensor alias as_strided adjoint broadcast_to broadcast_tensors broadcast_in_dim chunk "
+               "access_subclass_inner_tensor alias as_strided adjoint broadcast_to "
+               "broadcast_tensors broadcast_in_dim chunk "
                "unsafe_chunk conj _conj _neg_view resolve_conj resolve_neg detach diagonal "
                "linalg_diagonal dsplit hsplit vsplit tensor_split split unsafe_split "
                "split_with_sizes unsafe_split_with_sizes expand expand_as flatten unflatten "

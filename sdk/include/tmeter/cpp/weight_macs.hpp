@@ -1,5 +1,5 @@
-// Deprecated: a helper of tmeter's own plugins, which have it in plugins/common now. It stays, unchanged,
-// so that plugins that include it still build; new plugins should not include it.
+// Deprecated: a helper of tmeter's own plugins, which have it in plugins/common now. It stays,
+// unchanged, so that plugins that include it still build; new plugins should not include it.
 //
 // The arithmetic of a weight: the multiply-accumulates of the operators that use it. For
 // advice on weights (quantization, pruning).
