@@ -293,6 +293,32 @@ def test_an_output_folder_that_goes_away_during_a_run(tmp_path, is_taken):
     assert [row["params"] for row in run(models, out).models] == [1] * 6
 
 
+class Mover:
+    """An engine whose worker cannot write, because it has moved the output folder away."""
+
+    sees_all, capacity = True, 1
+
+    def __init__(self, output):
+        self.output = output
+
+    def start(self, number, batch):
+        self.output.rename(self.output.with_name("gone"))
+        failed = units.Done(False, fatal=True, error="a file cannot be written", kind="OutputError")
+        self.events = [Event(number, (failed,), True)]
+
+    def wait(self):
+        return self.events
+
+    def close(self):
+        pass
+
+
+def test_a_worker_that_cannot_write_because_the_output_folder_is_gone(tmp_path):
+    model, out = write(tmp_path / "m.safetensors", ONE), tmp_path / "out"
+    with pytest.raises(fleet.OutputError, match="out was removed, moved or taken by another run during this one"):
+        run_fleet({"m": str(model)}, str(out), [], lambda: Mover(out), progress=lambda _: None)
+
+
 # ── the terminal ──
 
 

@@ -147,6 +147,9 @@ def run_fleet(
             try:
                 _run_schedule(run, engine, retries)
                 rows, metrics, warnings = run.finish()
+            except OutputError:
+                where.require_lock()  # if it is lost, that is the cause
+                raise
             finally:
                 run.close()
                 sweep(None, cache)
