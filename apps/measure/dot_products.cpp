@@ -41,18 +41,11 @@ __attribute__((target("avx512f,avx512bf16"))) double bfloat16_of(size_t rounds) 
     // no rounds.
     asm volatile("" : "+v"(a), "+v"(b), "+v"(c), "+v"(d), "+v"(e), "+v"(f), "+v"(x));
     asm volatile("" : "+v"(g), "+v"(h), "+v"(i), "+v"(j), "+v"(k), "+v"(l), "+v"(y));
-    a = _mm512_dpbf16_ps(a, (__m512bh)x, (__m512bh)y),
-    b = _mm512_dpbf16_ps(b, (__m512bh)x, (__m512bh)y),
-    c = _mm512_dpbf16_ps(c, (__m512bh)x, (__m512bh)y);
-    d = _mm512_dpbf16_ps(d, (__m512bh)x, (__m512bh)y),
-    e = _mm512_dpbf16_ps(e, (__m512bh)x, (__m512bh)y),
-    f = _mm512_dpbf16_ps(f, (__m512bh)x, (__m512bh)y);
-    g = _mm512_dpbf16_ps(g, (__m512bh)x, (__m512bh)y),
-    h = _mm512_dpbf16_ps(h, (__m512bh)x, (__m512bh)y),
-    i = _mm512_dpbf16_ps(i, (__m512bh)x, (__m512bh)y);
-    j = _mm512_dpbf16_ps(j, (__m512bh)x, (__m512bh)y),
-    k = _mm512_dpbf16_ps(k, (__m512bh)x, (__m512bh)y),
-    l = _mm512_dpbf16_ps(l, (__m512bh)x, (__m512bh)y);
+    const auto u = (__m512bh)x, v = (__m512bh)y;
+    a = _mm512_dpbf16_ps(a, u, v), b = _mm512_dpbf16_ps(b, u, v), c = _mm512_dpbf16_ps(c, u, v);
+    d = _mm512_dpbf16_ps(d, u, v), e = _mm512_dpbf16_ps(e, u, v), f = _mm512_dpbf16_ps(f, u, v);
+    g = _mm512_dpbf16_ps(g, u, v), h = _mm512_dpbf16_ps(h, u, v), i = _mm512_dpbf16_ps(i, u, v);
+    j = _mm512_dpbf16_ps(j, u, v), k = _mm512_dpbf16_ps(k, u, v), l = _mm512_dpbf16_ps(l, u, v);
   }
   asm volatile("" : : "v"(a), "v"(b), "v"(c), "v"(d), "v"(e), "v"(f));
   asm volatile("" : : "v"(g), "v"(h), "v"(i), "v"(j), "v"(k), "v"(l));

@@ -61,7 +61,7 @@ TEST(Worker, SendsEverythingAsFrames) {
   EXPECT_EQ(frames, expected);
 }
 
-TEST(Worker, SendsTheEndingWithItsOffender) {
+TEST(Worker, SendsTheOutcomeWithItsOffender) {
   const auto outcome = [](const Outcome& e) { return heard([&](Worker& w) { w.finish(e); }); };
   using namespace std::string_literals;
   EXPECT_EQ(outcome({5, "why", true, Excluded{"com.acme.p", "failed: odd", false, true}}),
