@@ -21,8 +21,8 @@ namespace fs = std::filesystem;
 using tmeter::OpClass;
 
 constexpr const char* kRunFor = "3s";
-constexpr std::string_view kCalls =
-    "calls";                       // the module of operators without work beyond their call
+/// Name of the module whose operators do no work beyond their call.
+constexpr std::string_view kCalls = "calls";
 constexpr double kMinShare = 0.2;  // least share of an operator's time that is not overhead
 
 /// Values of one operator of the run.

@@ -126,8 +126,8 @@ class Tree {
 
  private:
   GraphBuilder& builder_;
-  std::unordered_map<std::string_view, GraphBuilder::Id, TextHash>
-      made_;  // the shards' graphs hold the keys
+  /// The shards' graphs hold the keys.
+  std::unordered_map<std::string_view, GraphBuilder::Id, TextHash> made_;
 };
 
 const Tensor& at(const std::vector<Part>& parts, const Origin& o) {

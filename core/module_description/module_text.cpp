@@ -274,8 +274,8 @@ class Recipes {
   }
 
  private:
-  std::unordered_map<const char*, std::vector<const Recipe*>>
-      cache_;  // by address of the type's text
+  /// By address of the type's text.
+  std::unordered_map<const char*, std::vector<const Recipe*>> cache_;
 };
 
 using Nodes = std::span<const Node* const>;

@@ -22,8 +22,8 @@ struct Formula {
 };
 
 struct Formulas {
-  std::vector<int64_t>
-      symbols;  // the free symbols, by index in the graph; terms have one power for each
+  /// The free symbols, by index in the graph; terms have one power for each.
+  std::vector<int64_t> symbols;
   std::vector<Formula> list;  // by metric, then module; none is zero. A peak has one for each piece
   std::string problem;        // the reason why formulas are missing despite dynamic sizes, or empty
 };

@@ -19,8 +19,8 @@ struct Sweep {
   std::vector<int64_t> symbols;                    // by index in the graph; empty: no sweep
   std::vector<std::vector<int64_t>> points;        // one value per symbol; the last varies fastest
   std::vector<std::vector<tmeter_number>> totals;  // per point, by column of the results
-  std::string
-      warning;  // warning about points at which the program's conditions do not hold, or empty
+  /// Warning about points at which the program's conditions do not hold, or empty.
+  std::string warning;
 };
 
 /// Lists the points. Throws Error(kUsage) for symbols that do not exist, are bound

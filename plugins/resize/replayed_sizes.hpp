@@ -22,8 +22,8 @@ struct ReplayedSizes {
   std::unordered_map<const tmeter_value*, Sizes> dims;           // dims of tensors
   std::unordered_map<const tmeter_value*, c10::IValue> numbers;  // computed sizes and conditions
   std::unordered_map<size_t, std::vector<Literal>> literals;     // replaced literals, by node
-  std::unordered_map<size_t, Sizes>
-      pads;  // inserted before a node's first operand, as constant_pad_nd
+  /// Inserted before a node's first operand, as constant_pad_nd.
+  std::unordered_map<size_t, Sizes> pads;
 };
 
 /// The dims of a tensor in `replayed`, else those of the graph.

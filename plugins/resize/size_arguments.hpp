@@ -10,8 +10,8 @@ namespace tmeter::resize {
 /// The size arguments of a node and their possible values for the given inputs.
 struct SizeArgument {
   std::vector<std::string_view> names;  // "size"; several only for operators with a shape rule
-  std::vector<Sizes>
-      versions;  // values of all arguments, concatenated; the first is tried first; never empty
+  /// Values of all arguments, concatenated; the first is tried first; never empty.
+  std::vector<Sizes> versions;
   bool requires_certainty = false;  // a wrong version could go unnoticed, as for reshape
   bool sure = false;                // only the first version consists of known changes
 };

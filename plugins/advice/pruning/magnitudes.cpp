@@ -44,8 +44,8 @@ Curve Magnitudes::curve() const {
   for (size_t i = 0; i < kBins && at < kShares.size(); ++i) {
     const double here = static_cast<double>(counts_[i]), value = value_of(i);
     for (; at < kShares.size(); ++at) {
-      const double target =
-          std::floor(kShares[at] * n + 0.5);  // the rounding of torch.nn.utils.prune
+      // Rounds as torch.nn.utils.prune does.
+      const double target = std::floor(kShares[at] * n + 0.5);
       if (here == 0 || covered + here < target) break;
       const double power_lost = lost + (target - covered) * value * value;
       out[at] = {kShares[at], all > 0 ? std::sqrt(std::min(power_lost / all, 1.0)) : 0, value};

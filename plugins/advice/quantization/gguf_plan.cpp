@@ -180,8 +180,8 @@ std::string escaped(std::string_view name) {
 /// "--tensor-type '^blk\.(0|1)\.attn_q\.weight$=q4_K'": one for each kind of weight and type.
 std::vector<std::string> arguments(const GgufPlan& plan) {
   using Blocks = std::vector<std::string>;
-  std::map<std::string, std::map<std::string, Blocks>>
-      by_kind;  // without the block's number → type → numbers
+  // name without the block's number → type → numbers
+  std::map<std::string, std::map<std::string, Blocks>> by_kind;
   std::vector<std::string> out;
   const auto add = [&](const std::string& pattern, std::string_view type) {
     out.push_back("--tensor-type '^" + pattern + "$=" + std::string(type) + "'");

@@ -18,8 +18,8 @@ struct Grouping {
 struct Config {
   bool given = false;
   std::string method;  // "gptq", "awq", "compressed-tensors", "fp8", …; "mlx" for MLX's own
-  std::string
-      format;  // "checkpoint_format" of GPTQ, "format" of compressed-tensors, "version" of AWQ
+  /// "checkpoint_format" of GPTQ, "format" of compressed-tensors, "version" of AWQ.
+  std::string format;
   Grouping all;
   std::map<std::string, Grouping, std::less<>> layers;  // MLX: exceptions, by module
   bool varies = false;                                  // GPTQ and AutoRound: some layers differ

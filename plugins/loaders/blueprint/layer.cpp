@@ -39,8 +39,8 @@ const Names kPostAttentionNorms{"post_self_attn_layernorm", "post_operator_norm"
                                 "post_attn_norm", "sa_layer_norm"};
 const Names kPostFeedForwardNorms{"post_feedforward_layernorm", "post_mlp_layernorm",
                                   "post_ffn_norm", "post_norm2", "output_layer_norm"};
-constexpr std::string_view kPostAttentionLayerNorm =
-    "post_attention_layernorm";  // before the MLP, or after the attention
+/// Before the MLP, or after the attention.
+constexpr std::string_view kPostAttentionLayerNorm = "post_attention_layernorm";
 
 /// At most one of each; the other norms decide which of them come before and after a part.
 struct LayerNorms {
@@ -132,8 +132,9 @@ Value single_part(Model& model, const Module& part, const Value& x, size_t i) {
   return feed_forward(model, part, x, i);
 }
 
-/// Zamba 2: blocks of attention and MLP, each used by several layers with adapters of their own,
-/// see the tokens and the previous layer's output. Their output is added to a mixer's input.
+/// Zamba 2: several layers share a block of attention and MLP, and each layer has its own adapters.
+/// The block sees the tokens and the previous layer's output. A mixer gets the block's output added
+/// to its input.
 Value layer_with_shared_block(Model& model, const Module& m, const Module& mixer, size_t i,
                               const Value& x) {
   auto& p = model.program;

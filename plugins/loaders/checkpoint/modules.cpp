@@ -11,10 +11,10 @@ namespace {
 using loading::BadFile;
 using loading::in_quotes;
 
-constexpr size_t kMaxAttributes =
-    10'000'000;                   // limit for all modules; real ones have some twenty each
-constexpr size_t kMaxItems = 16;  // items of an attribute that is a tuple or list
-constexpr size_t kMaxPacked = 3;  // tuples in tuples of packed weights
+/// Limit for the attributes of all modules together; a real module has some twenty.
+constexpr size_t kMaxAttributes = 10'000'000;
+constexpr size_t kMaxItems = 16;              // items of an attribute that is a tuple or list
+constexpr size_t kMaxPacked = 3;              // tuples in tuples of packed weights
 constexpr size_t kMaxAttributeBytes = 1'024;  // length of an attribute that is a text
 
 bool is_sequence(const Value& v) { return v.is(Kind::kTuple) || v.is(Kind::kList); }

@@ -39,8 +39,8 @@ class Storages {
     tmeter::DType dtype;
     int64_t numel = 0;
   };
-  std::unordered_map<std::string, Declared, tmeter::TextHash>
-      declared_;  // by key: the first reference
+  /// By key: the first reference.
+  std::unordered_map<std::string, Declared, tmeter::TextHash> declared_;
 };
 
 /// Records of the archive. `folder`: "NAME/", or "" when re-zipped without.

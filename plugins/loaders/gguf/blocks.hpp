@@ -13,7 +13,7 @@ namespace gguf {
 /// Decodes `count` whole blocks. `out` has room for all their elements.
 using DecodeBlocks = void (*)(const uint8_t* blocks, size_t count, float* out);
 
-/// The way in which a block stores the scale of its elements.
+/// How a block stores the scale of its elements.
 enum class ScaleKind { kNone, kHalf, kFloat, kE8m0, kUe4m3, kSplitHalf };
 
 /// Numbers of several bytes in a block, whose bytes are swapped in a big-endian file.
@@ -26,14 +26,14 @@ struct BlockFormat {
   size_t elements, bytes;
   ScaleKind scale_kind;
   std::array<int16_t, 2> scales;  // their places in a block; -1: none
-  /// Swapped in big-endian files, as gguf-py's gguf_convert_endian.py or ggml itself on such a
-  /// machine.
+  /// Swapped in big-endian files, as gguf-py's gguf_convert_endian.py writes them and as ggml
+  /// itself writes them on such a machine.
   std::array<Field, 2> fields;
-  /// Of IQ2_XXS and IQ3_XXS ggml's own writer and reader disagree on big-endian machines.
+  /// False for IQ2_XXS and IQ3_XXS: on big-endian machines ggml's writer and reader disagree.
   bool has_big_endian = true;
 };
 
-/// All that can be decoded.
+/// Every format that can be decoded.
 inline constexpr std::array<BlockFormat, 33> kBlockFormats{{
     {"ggml.q4_0", 32, 18, ScaleKind::kHalf, {0, -1}, {{{0, 2, 1}}}},
     {"ggml.q4_1", 32, 20, ScaleKind::kHalf, {0, 2}, {{{0, 2, 2}}}},
@@ -77,7 +77,7 @@ const BlockFormat* block_format(std::string_view encoding);
 /// The decoder of one of kBlockFormats, for this processor.
 DecodeBlocks decoder_of(const BlockFormat& format);
 
-/// The same of a big-endian file.
+/// Decodes `count` whole blocks of a big-endian file.
 void decode_big_endian(const BlockFormat& format, const uint8_t* blocks, size_t count, float* out);
 
 /// The first block with a scale that is NaN or infinite, as ggml_validate_row_data (ggml-quants.c)
@@ -85,8 +85,7 @@ void decode_big_endian(const BlockFormat& format, const uint8_t* blocks, size_t 
 std::optional<size_t> first_bad_scale(const BlockFormat& format, const uint8_t* blocks,
                                       size_t count, bool big_endian);
 
-// The inner loops: one function for each format, compiled for several instruction
-// sets.
+// The inner loops: one function for each format, compiled for several instruction sets.
 
 /// Null for an encoding that has none.
 DecodeBlocks kernel_of(std::string_view encoding);

@@ -9,8 +9,8 @@ namespace pt2 {
 namespace {
 
 struct Class {
-  std::string_view
-      name;  // as the pickle's opcode GLOBAL has it: module, line feed, name, line feed
+  /// As the pickle's opcode GLOBAL has it: module, line feed, name, line feed.
+  std::string_view name;
   const char* encoding;
 };
 // torchao 0.18: quantization/quantize_/workflows, prototype/mx_formats; the first, of its older

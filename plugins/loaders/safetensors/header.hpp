@@ -65,8 +65,8 @@ inline const ElementType* element_type(std::string_view name) {
 struct StoredTensor {
   std::string_view name;
   int32_t dtype = 0;
-  std::string_view
-      element;  // the file's word for a type that torch lacks or counts otherwise: F4, F6_E2M3
+  /// The file's word for a type that torch lacks or counts otherwise: F4, F6_E2M3.
+  std::string_view element;
   std::vector<int64_t> dims;
   int64_t begin = 0, end = 0;  // bytes of the file
 };

@@ -123,8 +123,8 @@ Count gathered(const Convolution& c, const Kernels& k) {
 Count blocked(const Convolution& c, const Kernels& k) {
   const Count channels = rounded_up(c.channels(), k.block),
               filters = rounded_up(c.filters(), k.block);
-  const bool first =
-      c.groups == 1 && c.channels() < k.block && !c.is_point();  // few channels are not reordered
+  // Few channels are not reordered.
+  const bool first = c.groups == 1 && c.channels() < k.block && !c.is_point();
   const Count image = Count(c.images()) * channels * c.places(c.x) * Count(kFloat);
   const Count result = Count(c.images()) * filters * c.places(c.y) * Count(kFloat);
   Count weights = filters * (first ? Count(c.channels()) : channels) * c.kernel() * Count(kFloat);

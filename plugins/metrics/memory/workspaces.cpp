@@ -78,8 +78,8 @@ Count copy_for_product(const Value& v, const Sizes& batch, const Kernels& k) {
     wide.sizes.push_back(s->sizes[i]), wide.strides.push_back(s->strides[i]);
     flat.push_back(s->sizes[i]);
   }
-  const Count bytes =
-      Count(flat[0]) * Count(flat[1]) * Count(flat[2]) * v.dtype().bytes();  // or throws
+  // The product throws if it overflows.
+  const Count bytes = Count(flat[0]) * Count(flat[1]) * Count(flat[2]) * v.dtype().bytes();
   return plugins::view_strides(wide, flat) ? Count(0) : bytes;
 }
 

@@ -23,8 +23,8 @@ EnergyCounters processor_counters(const Places& places) {
 
 namespace {
 
-constexpr double kZoneInterval =
-    1e-3;  // Intel SDM 3B, 15.10.1: energy status is updated about each ms
+/// Seconds between two updates of a zone's energy status (Intel SDM 3B, 15.10.1: about 1 ms).
+constexpr double kZoneInterval = 1e-3;
 
 class Zone final : public EnergyCounter {
  public:

@@ -165,8 +165,8 @@ Matrices matrices_of(const Node& node, const Value& params, const Gradients& gra
 /// and a first state that need no gradient.
 Work recurrent_work(const Node& node, std::string_view base, Count macs,
                     const Gradients& gradients) {
-  const bool counted =
-      base != "lstm";  // an LSTM is one oneDNN kernel on the CPU; the others are made of products
+  // An LSTM is one oneDNN kernel on the CPU; the others are made of products.
+  const bool counted = base != "lstm";
   const auto in_torch = [counted](const Cell& cell) { return counted ? cell : Cell(Count(0)); };
   if (!gradients.through(node)) return {Count(0), in_torch(macs), Count(0)};
   const auto input = node.arg("input"), params = node.arg("params"), state = node.arg("hx");

@@ -73,8 +73,8 @@ class Gradients {
   std::vector<bool> trainable_, passes_, reached_;
   std::unordered_set<const tmeter_value*> made_;
   std::unordered_map<const tmeter_value*, const tmeter_value*> roots_;  // bases of views
-  std::unordered_set<const tmeter_value*>
-      written_;  // roots of views that an operator has written into
+  /// Roots of views that an operator has written into.
+  std::unordered_set<const tmeter_value*> written_;
 };
 
 /// "*.attn.*" against a whole name; * matches any text, dots too, ? one character.

@@ -8,8 +8,8 @@ namespace {
 
 using tmeter::Count;
 
-constexpr Count kStepBytes =
-    4;  // torch.optim keeps the number of steps as a float32 for each parameter
+/// torch.optim keeps the number of steps as a float32 for each parameter.
+constexpr Count kStepBytes = 4;
 
 struct Precision {
   std::string_view name;

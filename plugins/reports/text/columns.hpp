@@ -25,8 +25,8 @@ struct View {
   bool repr = false;                                // modules as PyTorch prints them
   bool all_notes = false;  // the convention of every metric, not only those that options change
   bool no_notes = false;   // no conventions
-  bool summary =
-      false;         // --full: one column of each plugin, its totals on a line, findings by name
+  /// --full: one column of each plugin, its totals on a line, findings by name.
+  bool summary = false;
   bool raw = false;  // plain numbers: no scaling, no abbreviation
 };
 

@@ -9,8 +9,8 @@ namespace xlsx_report {
 namespace {
 
 constexpr size_t kPiece = size_t{1} << 16;
-constexpr uint64_t kMaxZip =
-    0xFFFF'FFFE;  // larger files need ZIP64, which spreadsheets support only in part
+/// The largest file; larger ones need ZIP64, which spreadsheets support only in part.
+constexpr uint64_t kMaxZip = 0xFFFF'FFFE;
 constexpr int kRawDeflate = -15, kMemoryLevel = 8;
 
 template <class Number>

@@ -53,9 +53,9 @@ struct Step {
   std::vector<Operand> operands;
   std::vector<Result> results;
   std::vector<uint32_t> last_uses;  // slots that are free after this step
-  std::optional<std::vector<int64_t>>
-      required_sizes;  // sizes of the result, because numbers of the program depend on them
-  std::string place;   // "aten::conv2d of layer1.0", "torch.cond at net.py:3"
+  /// Sizes of the result, because numbers of the program depend on them.
+  std::optional<std::vector<int64_t>> required_sizes;
+  std::string place;  // "aten::conv2d of layer1.0", "torch.cond at net.py:3"
 };
 
 struct Program {

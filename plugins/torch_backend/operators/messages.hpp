@@ -39,8 +39,8 @@ struct Failure {
   std::vector<std::string> arg_names;
   std::string reason;
   bool data_dependent = false;
-  std::exception_ptr
-      own;  // an error of tmeter's (limits, the graph builder), to be rethrown unchanged
+  /// An error of tmeter's (limits, the graph builder), to be rethrown unchanged.
+  std::exception_ptr own;
 };
 
 struct FailureDescription {

@@ -61,8 +61,8 @@ TEST(Einsum, NothingSummedIsElementwise) {
   EXPECT_FALSE(training::einsum_matrices("ij,ij->ij", {a, strides}, {a, strides}));
   EXPECT_FALSE(training::einsum_matrices("...i,ij->...j", {a, strides}, {a, strides}));
   EXPECT_FALSE(training::einsum_matrices("ii,ij->j", {a, strides}, {a, strides}));
-  EXPECT_FALSE(
-      training::einsum_matrices("ijk,ij->k", {a, strides}, {a, strides}));  // ranks of another call
+  // The operands of another call have other ranks.
+  EXPECT_FALSE(training::einsum_matrices("ijk,ij->k", {a, strides}, {a, strides}));
 }
 
 TEST(Frozen, Patterns) {

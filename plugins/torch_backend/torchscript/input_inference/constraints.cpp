@@ -247,8 +247,8 @@ class ConstraintFinder {
     return inside.kind != Kind::kNone ? inside : run(use.user->outputs()[use.offset - 2], frame);
   }
 
-  std::set<std::pair<const Value*, FramePtr>>
-      seen_;  // holds the frames, so that addresses are not reused
+  /// Holds the frames, so that addresses are not reused.
+  std::set<std::pair<const Value*, FramePtr>> seen_;
   size_t steps_ = 0;
   bool returned_ = false;  // the value reached the end of the running function
 };

@@ -14,8 +14,8 @@ std::vector<c10::IValue> values_of(const InputSet& inputs);
 struct AcceptedInputs {
   const InputSet& inputs;
   std::optional<Failure> undecided;  // the end of a run without values that ends early
-  std::string
-      assumed;  // the first operator whose result has an assumed size: "aten::nonzero in rpn"
+  /// The first operator whose result has an assumed size: "aten::nonzero in rpn".
+  std::string assumed;
 };
 
 /// The first set of inputs that the model accepts under a plan of `foreign`, which is left set. A

@@ -24,8 +24,8 @@ struct LoadedModelState {
 /// common context, so the process holds it: load_model() writes it, prepare() of the executor reads
 /// it.
 inline LoadedModelState& last_loaded_model() {
-  static auto* const state =
-      new LoadedModelState();  // never destroyed: LibTorch may be destroyed before it
+  // Never destroyed: LibTorch may be destroyed before it.
+  static auto* const state = new LoadedModelState();
   return *state;
 }
 

@@ -40,8 +40,8 @@ namespace detail {
 /// The place of a name in kOpClassRows. Offsets need no relocation when a plugin is opened;
 /// pointers would.
 struct OpClassSlot {
-  uint32_t
-      hash;  // hash of the name: sorting strings takes more steps than clang permits in a constant
+  /// Hash of the name: sorting strings takes more steps than clang permits in a constant.
+  uint32_t hash;
   uint16_t offset;
   uint8_t row;
   uint8_t length;

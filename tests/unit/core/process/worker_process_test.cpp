@@ -82,8 +82,8 @@ TEST(WorkerProcess, EndsWithItsObject) {
         ASSERT_TRUE(started.has_begun());
         EXPECT_FALSE(is_over(reported_by_worker().worker));
       }
-      gone =
-          waitpid(reported_by_worker().worker, nullptr, WNOHANG) == -1;  // it has been waited for
+      // Gone once it has been waited for.
+      gone = waitpid(reported_by_worker().worker, nullptr, WNOHANG) == -1;
     }
     EXPECT_TRUE(gone);
   });
