@@ -46,7 +46,7 @@ void print_option(const tmeter_option_desc& o, std::string_view key, std::ostrea
   out << key << " = " << toml_value(o) << "\n";
 }
 
-/// Of "column.*.style" the table "column.default" is printed.
+/// Prints the names of the tables; "column.*.style" gives "column.default".
 void print_tables(const std::vector<tmeter_option_desc>& options, const std::string& prefix,
                   std::ostream& out) {
   std::optional<std::string> last;

@@ -28,7 +28,7 @@ struct TensorPlan {
 
   explicit TensorPlan(const Tensor& tensor);
 
-  /// At least one, also without elements, so that every tensor has a beginning and an end.
+  /// At least 1, so that a tensor without elements, too, has a beginning and an end.
   int64_t part_count() const { return numel == 0 ? 1 : (numel + part - 1) / part; }
   int64_t part_begin(int64_t i) const { return i * part; }
   int64_t part_end(int64_t i) const { return numel - i * part < part ? numel : (i + 1) * part; }
@@ -148,7 +148,7 @@ class TensorStream {
   std::vector<Unreadable> unreadable_;
   size_t release_bytes_ = 0;  // bytes that a thread reads before it releases pages
   int64_t window_ = 0;        // parts of a tensor that may exist at a time
-  /// By file, the bytes of its tensors; null: the model file.
+  /// Bytes of the tensors of each file; the key null is the model file.
   std::map<const MappedFile*, uint64_t> bytes_to_read_;
   uint64_t total_ = 0;
   std::atomic<uint64_t> streamed_{0};  // bytes

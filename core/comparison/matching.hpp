@@ -9,7 +9,7 @@ namespace tmeter::core {
 
 inline constexpr size_t kNoModule = SIZE_MAX;
 
-/// By module index; kNoModule without a match.
+/// The index of the matching module, by module index; kNoModule without a match.
 struct Matches {
   std::vector<size_t> of_before, of_after;
 };

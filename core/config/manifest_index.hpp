@@ -17,7 +17,7 @@ struct IndexedManifest {
   Manifest manifest;
 };
 
-/// By the name of the manifest's file, without its folder.
+/// The key is the name of the manifest's file, without its folder.
 using ManifestIndex = std::map<std::string, IndexedManifest, std::less<>>;
 
 /// Reads the manifests of a folder. Throws Error(kPlugin) for a malformed one, Error(kUsage) when

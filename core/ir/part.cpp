@@ -72,7 +72,7 @@ class PartMaker {
     }
   }
 
-  /// By call: the innermost call around it, itself included, that is in the part.
+  /// Finds for each call the innermost call around it, itself included, that is in the part.
   void calls() {
     new_call_.assign(whole_.calls().size(), kOutside);
     for (const auto& c : whole_.calls()) {

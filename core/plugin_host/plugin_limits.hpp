@@ -9,7 +9,7 @@ namespace tmeter::core::plugin_limits {
 inline constexpr size_t kTextBytes = 8 << 10;  // messages, findings, conventions
 inline constexpr size_t kTitleBytes = 1'000;   // names, titles, units
 
-// Of a plugin. One more warning reports that the others are omitted.
+// Messages of one plugin. One more warning reports that the others are omitted.
 inline constexpr size_t kWarnings = 10'000;
 inline constexpr size_t kFindings = 100'000;
 inline constexpr size_t kFindingBytes = size_t{256} << 20;        // of all their strings

@@ -266,7 +266,7 @@ void Registry::add_unopened(std::unique_ptr<Plugin> plugin, bool given) {
   add(std::move(plugin));
 }
 
-/// Of two plugins with one id the first usable one stays; a note names both.
+/// If two plugins have one id, the first usable one stays; a note names both.
 void Registry::add(std::unique_ptr<Plugin> plugin) {
   if (const auto* e = exclusion(*plugin)) {
     plugin->failure = "plugin " + e->plugin + " " + e->reason;

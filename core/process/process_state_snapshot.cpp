@@ -27,7 +27,7 @@
 namespace tmeter::core {
 namespace {
 
-// Without the sticky exception flags, which change with every inexact result.
+// The sticky exception flags, which are left out: they change with every inexact result.
 #if defined(__x86_64__)
 constexpr uint32_t kSseFlags = 0x3f;
 
@@ -120,7 +120,7 @@ std::string timers_now() {
   return size > 0 ? out.append(text.data(), static_cast<size_t>(size)) : out;
 }
 
-/// Without the variable that the OpenMP libraries of LLVM and Intel set once per process.
+/// All variables but the one that the OpenMP libraries of LLVM and Intel set once per process.
 std::string environment_now() {
   std::string out;
   for (char** entry = environ; entry && *entry; ++entry) {

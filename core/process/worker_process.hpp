@@ -32,7 +32,7 @@ class WorkerProcess {
   void end() const;
   /// Whether it has ended. Does not wait.
   bool has_ended();
-  /// As of waitpid; once it has ended.
+  /// The status that waitpid returned. Valid once the worker has ended.
   int wait_status() const { return wait_status_; }
   uint64_t memory() const;
 

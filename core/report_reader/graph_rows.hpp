@@ -16,7 +16,7 @@ class GraphRows {
       : document_(document), metric_values_(metric_values), graph_values_(builder_) {}
 
   std::unique_ptr<Graph> read();
-  /// From the rows of modules.
+  /// The descriptions that the rows of modules hold.
   ModuleDescriptions take_descriptions() { return std::move(descriptions_); }
 
  private:

@@ -77,7 +77,7 @@ class Lattice {
 
   size_t size() const { return axes_.size(); }
   const Axis& axis(size_t i) const { return axes_[i]; }
-  /// By degree; the first `count(d)` serve a polynomial of degree d.
+  /// Sorted by degree; the first `count(d)` determine a polynomial of degree d.
   const std::vector<Steps>& points() const { return points_; }
   size_t count(int degree) const;
   std::vector<int64_t> place(const Steps& steps) const;

@@ -204,7 +204,7 @@ class Int4Rows final : public Rows {
   Numbers scales_;
 };
 
-/// Only codes of four or six bits.
+/// Floats of four or six bits.
 class SmallFloatCodes final : public tmeter::Decoding {
  public:
   SmallFloatCodes(const tmeter::StoredTensor& t, int64_t bits, std::vector<float> values)

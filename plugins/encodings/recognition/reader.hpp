@@ -43,7 +43,7 @@ class Reader {
     const auto it = by_name_.find(name);
     return it == by_name_.end() || is_taken(*it->second) ? nullptr : it->second;
   }
-  /// Also one that is part of a weight; null when it is absent.
+  /// Finds parts of a weight, too; null if there is no tensor of this name.
   const Stored* find_any(const std::string& name) const {
     const auto it = by_name_.find(name);
     return it == by_name_.end() ? nullptr : it->second;

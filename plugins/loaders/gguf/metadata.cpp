@@ -178,7 +178,7 @@ constexpr uint64_t kMaxWholeNumbers = 2'000, kMaxWholeTexts = 100;
 constexpr uint64_t kItemsOfLongArrays = 8;
 constexpr size_t kMaxTextBytes = 64 * 1024;
 
-/// At most 64 KiB of it, with U+FFFD for bytes that are not UTF-8.
+/// The first 64 KiB of `text`, with U+FFFD for bytes that are not UTF-8.
 std::string clean(std::string_view text) {
   std::string out;
   size_t at = 0;

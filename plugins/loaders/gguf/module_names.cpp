@@ -12,7 +12,7 @@ struct Row {
   std::string_view tensor, module;
 };
 
-/// As most decoders of transformers have them (llama, mistral, qwen, deepseek, …).
+/// The names of most decoders of transformers (llama, mistral, qwen, deepseek, …).
 constexpr Row kCommon[] = {
     {"token_embd", "model.embed_tokens"},
     {"position_embd", "model.embed_positions"},
@@ -304,7 +304,7 @@ std::string_view find(std::span<const Row> own, std::span<const Row> common,
   return {};
 }
 
-/// Without the parameter's own name: "attn_q.weight" → "attn_q".
+/// The module's name, without the parameter's: "attn_q.weight" → "attn_q".
 std::string_view without_ending(std::string_view name) {
   for (const std::string_view ending :
        {".weight", ".bias", ".scale", ".input_scale", ".weight.lora_a", ".weight.lora_b"})

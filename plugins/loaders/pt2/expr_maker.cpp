@@ -186,8 +186,8 @@ Fraction truncate(ExprMaker& m, Args a) {
   return m.whole(m.apply(TMETER_EXPR_WHERE, {below, ceiling(m, a).num, floor(m, a).num}));
 }
 
-/// To nearest, halves to even, as Python's round: floor(x + 1/2), minus one if x is a half and the
-/// result is odd.
+/// Rounds to the nearest integer and halves to even, like Python's round: floor(x + 1/2), minus one
+/// if x is a half and the result is odd.
 Fraction round_half_even(ExprMaker& m, Args a) {
   const Ref two = m.integer(2), zero = m.integer(0);
   const Ref twice = m.apply(TMETER_EXPR_ADD, {m.apply(TMETER_EXPR_MUL, {two, a[0].num}), a[0].den});

@@ -68,7 +68,7 @@ struct ExprFunctionRow {
 /// Null when the function is not known or integers cannot express it (square roots, …).
 const ExprFunctionRow* find_expr_function(std::string_view name);
 
-// Also the infix operators of plain text.
+// Functions that the infix operators of plain text call, too.
 Fraction add(ExprMaker&, std::span<const Fraction>);
 Fraction multiply(ExprMaker&, std::span<const Fraction>);
 Fraction subtract(ExprMaker&, std::span<const Fraction>);

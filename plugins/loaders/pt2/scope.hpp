@@ -28,8 +28,8 @@ class Scope {
   tmeter_id make(std::string_view name);
   bool is_defined(std::string_view name) const;
 
-  // The same by the number of a name, which never changes.
-  /// As NameMap::find_next: 0, or the number plus one.
+  // Names by number; a number never changes.
+  /// Like NameMap::find_next: 0, or the number plus one.
   uint32_t find_next(std::string_view name, uint32_t& last) const {
     return slots_.find_next(name, last);
   }

@@ -97,7 +97,7 @@ void lstm_direction(const Stack& s, Count features, int64_t block, PeakTracker& 
   tracker.allocate_and_free((bias + weights) * Count(kFloat) + lstm_scratchpad(s, features));
 }
 
-/// With two directions, each keeps its output until that of the next layer exists.
+/// Each of two directions keeps its output until the next layer's output exists.
 void lstm_layer(const Stack& s, bool first, Count features, int64_t block, PeakTracker& tracker) {
   for (int64_t d = 0; d < s.directions; ++d) {
     lstm_direction(s, features, block, tracker);

@@ -274,7 +274,7 @@ SpectrumResult spectrum_of(const Matrix& matrix, const SpectrumOptions& options,
   const double largest = largest_of(matrix, stop);
   if (!std::isfinite(largest)) return {std::nullopt, false};
   if (largest == 0) return {Spectrum{}, true};
-  // Only squares of float64 may not fit a double. Dividing by a power of two loses no digit.
+  // The square of a float64 may overflow a double. Dividing by a power of two loses no digit.
   const bool is_double = matrix.dtype.id() == TMETER_DTYPE_FLOAT64;
   const double scale = is_double ? std::exp2(std::ilogb(largest)) : 1;
   const int64_t side = matrix.shorter_side();

@@ -36,7 +36,7 @@ struct Statistics : PooledStatistics {
   bool fits_bfloat16 = false;    // every value is a bfloat16 (float32 tensors)
   bool fits_single = false;      // every value is a float32 (float64 tensors)
 
-  /// Without values that only a second pass selects.
+  /// Clears the values that only a second pass selects.
   void leave_selected() {
     has_near_zeros = false;
     quantiles.fill(std::numeric_limits<double>::quiet_NaN());

@@ -26,7 +26,7 @@ std::string with_sign(std::string text, bool negative, bool zero) {
   return (negative ? std::string(kMinus) : "+") + text;
 }
 
-/// By default, metrics that are not details; of tensors, too, whose totals are compared.
+/// Readable metrics, and metrics of tensors that are not details and have a total.
 bool is_shown_by_default(const Report& report, const Metric& metric) {
   return reports::is_readable(report, metric) ||
          (metric.of_tensors() && !metric.detail() && report.total(metric).known());

@@ -68,7 +68,7 @@ class OperatorGraph {
       const auto call = graph_.nodes()[i].call();
       nodes[call ? call.index() : calls.size()].push_back(i);
     }
-    // Only boxes with content are drawn. Calls come after their callers.
+    // Boxes without content are not drawn. Calls come after their callers.
     std::vector<size_t> inside(calls.size() + 1);
     for (size_t i = calls.size(); i-- > 0;) {
       inside[i] += nodes[i].size();

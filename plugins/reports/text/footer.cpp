@@ -282,7 +282,7 @@ class Lines {
   void gap() {
     if (!lines_.empty() && !lines_.back().empty()) lines_.emplace_back();
   }
-  /// At the right edge of the last line if it fits, else on a line of its own.
+  /// Puts `text` at the right edge of the last line if it fits, else on a line of its own.
   void put_right(const Text& text) {
     if (text.empty()) return;
     constexpr size_t kSpace = 3;

@@ -237,7 +237,7 @@ void Evaluator::execute_meta(const c10::OperatorHandle& op, OperatorInfo& info, 
   const auto tensors = census(args);
   const bool scalars = tensors.real_scalar;
   for (const bool scalars_too : {false, true}) {
-    // With scalars only, the operator would run on their values.
+    // A call with scalars only would run the operator on their values.
     if (!scalars_too && scalars && !tensors.meta && !real_operator(info)) continue;
     try {
       Stack call = as_meta(info, args, scalars_too);

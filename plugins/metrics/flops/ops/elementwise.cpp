@@ -170,7 +170,7 @@ Count gelu(const Node& n) {
 // One operation per element that is added (or compared) into the result.
 Count scattered(const Node& n) { return n.arg(n.arg("src").is_none() ? "source" : "src").numel(); }
 
-// Only an accumulating index_put adds.
+// index_put adds only if it accumulates.
 Count index_put(const Node& n) {
   return n.arg("accumulate").as_bool() ? n.arg("values").numel() : Count(0);
 }

@@ -145,7 +145,7 @@ class Look {
   using Fail = std::function<void(size_t given, size_t at, const std::string& what)>;
   using IsMetric = std::function<bool(std::string_view id)>;
 
-  /// Without `given`: the defaults. Errors in their text go to `fail`.
+  /// The defaults, changed by `given`. Errors in the given text go to `fail`.
   static Look make(const std::vector<GivenText>& given = {}, Fail fail = {},
                    IsMetric is_known = {});
 

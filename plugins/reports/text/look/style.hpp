@@ -125,7 +125,7 @@ using plugins::printable;
 /// 0 for combining marks.
 size_t display_width(std::string_view text);
 
-/// As many whole characters as fit into `width` columns.
+/// The whole characters that fit into `width` columns.
 std::string_view first_columns(std::string_view text, size_t width);
 
 /// At most `width` columns; the part cut off at the end (or start) is replaced by "…".

@@ -111,7 +111,7 @@ constexpr RefusedOperator kRefused[] = {
 };
 
 constexpr std::string_view kHarmless[] = {
-    // Only numbers and dtypes
+    // They see numbers and dtypes only.
     "aten::can_cast", "aten::promote_types", "aten::result_type", "aten::sym_constrain_range",
     "aten::sym_constrain_range_for_size", "aten::_assert_scalar",
     // Facts about the processor and the build

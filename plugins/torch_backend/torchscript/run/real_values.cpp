@@ -78,7 +78,7 @@ CountingAllocator& counting_allocator() {
   return *allocator;
 }
 
-/// Also called after the run, for tensors that outlive it.
+/// Tensors that outlive the run are released here, too.
 void CountingAllocator::release(void* data) {
   auto& all = counting_allocator();
   {

@@ -130,7 +130,7 @@ class Tensor {
   Shape shape() const { return Shape(detail::graph_api().tensor_dims(h_)); }
   Shape strides() const { return Shape(detail::graph_api().tensor_strides(h_)); }  // elements
   Count numel() const { return detail::graph_api().tensor_numel(h_); }
-  /// As stored: of an encoded tensor with its scales and other parts. Unknown sizes count as 0.
+  /// Stored bytes; an encoded tensor includes its scales and other parts. Unknown sizes count as 0.
   Count bytes() const {
     if (!TMETER_IS_SET(&detail::graph_api(), tmeter_graph_api, tensor_stored_bytes))
       return numel() * dtype().bytes();

@@ -110,7 +110,7 @@ class GraphBuilder {
   using Id = tmeter_id;
   explicit GraphBuilder(tmeter_builder* h) : h_(h) {}
   tmeter_builder* handle() const { return h_; }
-  /// Without exceptions: the status of the first refusal, or TMETER_OK.
+  /// For code without exceptions: the status of the first refusal, or TMETER_OK.
   tmeter_status refused() const { return refused_; }
 
   static tmeter_dim dim(int64_t value) { return {value, 0, 0}; }

@@ -138,7 +138,7 @@ class Report {
     check(api().term_at(h_, formula, i, &t));
     return t;
   }
-  /// Without symbols if the run has no sweep.
+  /// The sweep of sizes; it has no symbols if the run has no sweep.
   tmeter_sweep sweep() const {
     tmeter_sweep s{};
     s.struct_size = sizeof s;
