@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bounded, shortened, visible } from "page/format/text";
-import { tsv } from "page/format/tsv";
+import { harmless, tsv } from "page/format/tsv";
 import { formatRoute, parseRoute, type Route } from "page/state/route";
 import { matcher } from "page/views/filters";
 
@@ -20,6 +20,13 @@ test("long names are shortened in the middle", () => {
 
 test("copied rows stay rows, and spreadsheets see no formulas", () => {
   assert.equal(tsv([["a\tb", "c\nd"], ["=1+1", "-x"], ["-1.5", "@x"]]), "a b\tc d\n'=1+1\t'-x\n-1.5\t'@x\n");
+});
+
+test("every beginning of a formula is protected, and no number is", () => {
+  for (const text of ["=1", "+A1", "-A1", "@x", "-1+cmd|'/C calc'!A0", "+1+A1", " =1", "\u200b=1", "\u00a0\u3000@x", "＝1", "－x", "\u0000=1", "-", "-1 A1", "-1(2)"])
+    assert.equal(harmless(text), `'${text}`);
+  for (const text of ["-1", "+2", "-1.5", "-1,024", "-1.2 MB", "-3e-05", "+12 %", "-0.5 GB/s", "-3 µs", "2-1", "a=b", "", "x y", "n/a", "−1"])
+    assert.equal(harmless(text), text);
 });
 
 test("addresses encode their view", () => {
