@@ -2,7 +2,7 @@
 proxies, verification and serialization, which take most of its time.
 
 The program equals that of torch.export's non-strict mode with fixed sizes: same dispatch key, same
-state. An uncertain case raises `Unfit`; then torch.export is used. Unlike torch.export, this records
+state. An uncertain case raises `CaptureError`; then torch.export is used. Unlike torch.export, this records
 the model's behaviour outside of an export, unless `exporting` is set, and forward can read the values
 of small buffers.
 """
@@ -33,7 +33,7 @@ from .export_checks import exporting_flag
 from .kernels import Kernels
 from .modules import named_modules_of
 from .operators import operator_of
-from .program_text import Program, OperatorRow, Unfit
+from .program_text import Program, OperatorRow, CaptureError
 from .tensor_values import TensorValues
 from .untraceable import require_traceable
 
@@ -62,7 +62,7 @@ class _Recorder(ProxyTorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if not isinstance(func, torch._ops.OpOverload):
-            raise Unfit(f"{func} takes a function")
+            raise CaptureError(f"{func} takes a function")
         return self.record(func, args, kwargs or {})
 
     def record(self, func: Any, args: Any, kwargs: Any) -> Any:
@@ -179,7 +179,7 @@ class _ModuleStack:
             return original(module, *args, **kwargs)
         path = self._paths[module]
         if path is None:
-            raise Unfit(f"{type(module).__name__} has more than one place in the model")
+            raise CaptureError(f"{type(module).__name__} has more than one place in the model")
         count = self._counts.get(path, 0)
         self._counts[path] = count + 1
         number = f"@{count}" if count else ""
@@ -212,14 +212,14 @@ def _forwards_reported_to(module_stack: _ModuleStack) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _no_autocast() -> Iterator[None]:
-    """Raises Unfit in autocast regions, which torch.export records instead of their operators."""
+    """Raises CaptureError in autocast regions, which torch.export records instead of their operators."""
     kind = torch.amp.autocast_mode.autocast
     original = kind.__enter__
     thread = threading.get_ident()
 
     def enter(self: Any) -> Any:
         if self._enabled and threading.get_ident() == thread:
-            raise Unfit("autocast is used")
+            raise CaptureError("autocast is used")
         return original(self)  # type: ignore[no-untyped-call]
 
     kind.__enter__ = enter  # type: ignore[method-assign]
@@ -284,12 +284,12 @@ def capture(
     """Records the call of a copied module with the example. Its tensors are fakes of `mode`; `values` has known values.
 
     Raises:
-        Unfit: the record would differ from that of torch.export. Exceptions of the model are passed on.
+        CaptureError: the record would differ from that of torch.export. Exceptions of the model are passed on.
     """
     named_modules = named_modules_of(model, with_duplicates=True)
     compiled = [m for _, m in named_modules if _is_compiled(m)]
     if compiled:
-        raise Unfit(f"{type(compiled[0]).__name__} is compiled")
+        raise CaptureError(f"{type(compiled[0]).__name__} is compiled")
     module_stack = _ModuleStack(named_modules)
     program = Program(model, named_modules, example, _Namespace(), module_stack.path)
     recorder = _Recorder(program, module_stack, mode, values)

@@ -23,7 +23,7 @@ from .note import NOTE
 from .operators import Operator
 
 
-class Unfit(Exception):
+class CaptureError(Exception):
     """This program cannot express the model; torch.export is needed."""
 
 
@@ -130,7 +130,7 @@ class OperatorRow:
 
 def _enum_value(table: dict[Any, int], value: Any) -> int:
     if value not in table:
-        raise Unfit(f"{value} has no number")
+        raise CaptureError(f"{value} has no number")
     return table[value]
 
 
@@ -140,7 +140,7 @@ _Meta = tuple[torch.dtype, tuple[int, ...], tuple[int, ...], bool, torch.device,
 
 def _meta(tensor: torch.Tensor) -> _Meta:
     if not is_strided(tensor):
-        raise Unfit("a tensor is sparse or quantized")
+        raise CaptureError("a tensor is sparse or quantized")
     return (
         tensor.dtype,
         tensor.shape,
@@ -154,7 +154,7 @@ def _meta(tensor: torch.Tensor) -> _Meta:
 def _meta_text(meta: _Meta) -> str:
     dtype, sizes, strides, requires_grad, device, offset = meta
     if not all(type(n) is int for n in (*sizes, *strides, offset)):
-        raise Unfit("a size is open")
+        raise CaptureError("a size is open")
     number, requires_grad_text = _enum_value(_DTYPES, dtype), _json_bool(requires_grad)
     return (
         f'{{"dtype":{number},"sizes":{_sizes_text(sizes)},"requires_grad":{requires_grad_text},"device":{_device(device)},'
@@ -246,11 +246,11 @@ class Program:
             if kind == inspect.Parameter.VAR_KEYWORD:
                 found += value.items()
             elif kind == inspect.Parameter.VAR_POSITIONAL and value:
-                raise Unfit("forward takes *args")
+                raise CaptureError("forward takes *args")
             elif kind != inspect.Parameter.VAR_POSITIONAL:
                 found.append((name, value))
         if not all(isinstance(value, torch.Tensor) for _, value in found):
-            raise Unfit("an input is not a tensor")
+            raise CaptureError("an input is not a tensor")
         for name, value in found:
             self._placeholder(value, name)
         return found
@@ -278,7 +278,7 @@ class Program:
             torch.Tensor,
             nn.Parameter,
         ):
-            raise Unfit(f"a {type(tensor).__name__} comes from nowhere")
+            raise CaptureError(f"a {type(tensor).__name__} comes from nowhere")
         name = self._attributes.get(id(tensor)) or self._lifted_name()
         argument = self._placeholder(tensor, f"c_{name}")
         self._constants[name] = tensor
@@ -335,7 +335,7 @@ class Program:
             return f'{{"as_floats":{json.dumps([float(x) for x in items])}}}'
         if all(type(x) is str for x in items):
             return f'{{"as_strings":{json.dumps(list(items))}}}'
-        raise Unfit(f"an argument is a list of {type(items[0]).__name__}")
+        raise CaptureError(f"an argument is a list of {type(items[0]).__name__}")
 
     def add(self, row: OperatorRow, result: Any) -> None:
         own_name: str = self._namespace.create_name(row.operator.base, None)
@@ -344,7 +344,7 @@ class Program:
         elif isinstance(result, (list, tuple)):
             results = [self._item(x) for x in result]
         else:
-            raise Unfit(f"{row.operator.overload} gives a {type(result).__name__}")
+            raise CaptureError(f"{row.operator.overload} gives a {type(result).__name__}")
         for name, tensor in results:
             self._add_result(name, tensor)
         row.results = [name for name, _ in results]
@@ -356,13 +356,13 @@ class Program:
 
     def _item(self, value: Any) -> tuple[str, torch.Tensor]:
         if not isinstance(value, torch.Tensor):
-            raise Unfit(f"an operator gives a {type(value).__name__} among others")
+            raise CaptureError(f"an operator gives a {type(value).__name__} among others")
         return self._namespace.create_name("getitem", None), value
 
     def _add_result(self, name: str, tensor: torch.Tensor) -> None:
         """Names a result. The result of an in-place operator gets a new name."""
         if not isinstance(tensor, torch._subclasses.FakeTensor):
-            raise Unfit("an operator gives a tensor that is not fake")
+            raise CaptureError("an operator gives a tensor that is not fake")
         setattr(tensor, _NAME, name)
         self._note_meta(name, tensor)
 
@@ -516,7 +516,7 @@ def _scalar_argument(value: Any) -> str:
         return f'{{"as_memory_format":{_enum_value(_MEMORY_FORMATS, value)}}}'
     if isinstance(value, complex):
         return f'{{"as_complex":{json.dumps({"real": value.real, "imag": value.imag})}}}'
-    raise Unfit(f"an argument is a {type(value).__name__}")
+    raise CaptureError(f"an argument is a {type(value).__name__}")
 
 
 #: The most frequent types of module attributes, none of them a tensor.
