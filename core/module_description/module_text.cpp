@@ -274,7 +274,7 @@ class Recipes {
   }
 
  private:
-  /// By address of the type's text.
+  /// The recipes of a type; the key is the address of its text.
   std::unordered_map<const char*, std::vector<const Recipe*>> cache_;
 };
 

@@ -27,8 +27,8 @@
 namespace tmeter::core {
 namespace {
 
-// The sticky exception flags, which are left out: they change with every inexact result.
 #if defined(__x86_64__)
+/// The sticky exception flags. They are left out, because every inexact result changes them.
 constexpr uint32_t kSseFlags = 0x3f;
 
 uint64_t control_word() {

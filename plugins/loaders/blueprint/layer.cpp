@@ -39,7 +39,7 @@ const Names kPostAttentionNorms{"post_self_attn_layernorm", "post_operator_norm"
                                 "post_attn_norm", "sa_layer_norm"};
 const Names kPostFeedForwardNorms{"post_feedforward_layernorm", "post_mlp_layernorm",
                                   "post_ffn_norm", "post_norm2", "output_layer_norm"};
-/// Before the MLP, or after the attention.
+/// The norm before the MLP, or after the attention.
 constexpr std::string_view kPostAttentionLayerNorm = "post_attention_layernorm";
 
 /// At most one of each; the other norms decide which of them come before and after a part.

@@ -39,7 +39,7 @@ class Storages {
     tmeter::DType dtype;
     int64_t numel = 0;
   };
-  /// By key: the first reference.
+  /// The first reference to each storage, by its key.
   std::unordered_map<std::string, Declared, tmeter::TextHash> declared_;
 };
 

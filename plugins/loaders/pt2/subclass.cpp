@@ -9,7 +9,7 @@ namespace pt2 {
 namespace {
 
 struct Class {
-  /// As the pickle's opcode GLOBAL has it: module, line feed, name, line feed.
+  /// The class as the pickle's opcode GLOBAL writes it: module, line feed, name, line feed.
   std::string_view name;
   const char* encoding;
 };

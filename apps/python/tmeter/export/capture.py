@@ -33,7 +33,7 @@ from .export_checks import exporting_flag
 from .kernels import Kernels
 from .modules import named_modules_of
 from .operators import operator_of
-from .program_text import Program, OperatorRow, CaptureError
+from .program_text import CaptureError, OperatorRow, Program
 from .tensor_values import TensorValues
 from .untraceable import require_traceable
 

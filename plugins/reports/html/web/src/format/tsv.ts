@@ -7,7 +7,7 @@ const FORMULA = /^[=+\-@＝＋－＠\u0000-\u001f\u007f]/;
 /** "-1.5", "-1,024 MB", "-3e-05 %": a number and its unit. */
 const NUMBER = /^[+-]?\d[\d.,]*(e[+-]?\d+)?( ?%| ?[a-zµ°]+(\/[a-z]+)?)?$/i;
 
-/** Protects a field that a spreadsheet would run as a formula. */
+/** Protects a field that a spreadsheet would run as a formula, by the rule of the CSV report (csv/writer.cpp). */
 export const harmless = (text: string): string =>
   !NUMBER.test(text) && FORMULA.test(text.replace(INVISIBLE, "")) ? `'${text}` : text;
 
